@@ -1,0 +1,52 @@
+//! Why the shim leaves, and the exit code that says so.
+
+use crate::machine::ProcessEnd;
+
+/// Why the shim leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// Stopped as asked.
+    Stopped,
+    /// An argument is wrong.
+    Usage,
+    /// A variable is wrong.
+    Config,
+    /// The game server is gone, or never came: readiness deadline or liveness.
+    GameServerGone,
+    /// A bug here.
+    Bug,
+    /// The system refused: threads, signals, fork.
+    System,
+    /// `AGONES_SHIM_SDK=required` and no SDK server, or `sdk CALL` without an answer in time.
+    NoSdk,
+    /// `sdk CALL`: the SDK server rejected the call.
+    Rejected,
+    /// The child's program could not be executed.
+    NotExecutable,
+    /// The child's program was not found.
+    NotFound,
+    /// The child's own end.
+    Child(ProcessEnd),
+}
+
+impl ExitReason {
+    /// The exit code, as README and `--help` list them. The codes from 64 on
+    /// are those of sysexits(3); 126, 127 and 128+n are the shell's.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Stopped => 0,
+            Self::Usage => 64,
+            Self::GameServerGone => 69,
+            Self::Bug => 70,
+            Self::System => 71,
+            Self::NoSdk => 75,
+            Self::Rejected => 76,
+            Self::Config => 78,
+            Self::NotExecutable => 126,
+            Self::NotFound => 127,
+            Self::Child(ProcessEnd::Exited(code)) => code,
+            Self::Child(ProcessEnd::Signaled(signal)) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        }
+    }
+}

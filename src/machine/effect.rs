@@ -1,0 +1,55 @@
+//! What is to be done: imperatives, performed in order by the runtime.
+
+use std::time::Duration;
+
+use super::notice::Notice;
+use crate::exit::ExitReason;
+
+/// One thing for the runtime to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Write a log line.
+    Log(Notice),
+    /// Make an SDK call; answered by [`super::Event::Answered`]. At most one a
+    /// step, and none while one is under way.
+    Call(Call),
+    /// Run readiness rounds until one has passed.
+    AwaitReadiness,
+    /// Run one liveness round.
+    CheckLiveness,
+    /// Run no more rounds.
+    StopProbing,
+    /// Report [`super::Event::HealthDue`] this often, first one interval from now.
+    SetHealthInterval(Duration),
+    /// Read the metrics endpoint now and at its interval.
+    StartScraping,
+    /// Wrapper: send the stop signal to the child (its group, or alone).
+    SendStopSignal,
+    /// Wrapper: send SIGTERM to what is left of the child's group.
+    TerminateGroup,
+    /// Wrapper: send SIGKILL to the child's group.
+    KillGroup,
+    /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`.
+    StartStopHook(&'static str),
+    /// Leave. Nothing follows.
+    Exit(ExitReason),
+}
+
+/// A call of the SDK client. Every one has a deadline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Open a new connection and read the GameServer.
+    Connect,
+    /// Read the GameServer.
+    GetGameServer,
+    /// Ask for Ready.
+    Ready,
+    /// Ask for Shutdown.
+    Shutdown,
+    /// Send one beat.
+    Health,
+    /// Read the configured Counter.
+    GetCounter,
+    /// Set the configured Counter to this count.
+    UpdateCounter(i64),
+}

@@ -1,0 +1,99 @@
+//! What can happen: past facts, reported by the edges and never judged there.
+
+use std::time::Duration;
+
+use crate::game_server::{Counter, GameServer};
+
+/// Everything the machine ever hears.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// SIGTERM, SIGINT or SIGHUP arrived (each one is an event of its own).
+    StopRequested,
+    /// Readiness probes: a round in which all passed.
+    ReadinessPassed(Vec<ProbeReport>),
+    /// Readiness probes: not yet, and why. Reported when the reasons change,
+    /// not once a round.
+    ReadinessFailed(Vec<ProbeReport>),
+    /// A liveness round has ended, passed or not.
+    LivenessChecked(Vec<ProbeReport>),
+    /// The health interval is over.
+    HealthDue,
+    /// The metrics endpoint was read.
+    Scraped(Result<u64, String>),
+    /// The call that was under way has ended.
+    Answered(Answer),
+    /// Wrapper: the child has ended.
+    ChildEnded(ProcessEnd),
+    /// Wrapper: no process of the child's group is left.
+    GroupEmpty,
+    /// The stop hook has ended or was ended.
+    HookEnded(Result<(), String>),
+    /// A thread died: a bug.
+    ThreadDied {
+        /// Its name.
+        thread: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// A deadline of [`super::Machine::next_deadline`] has passed.
+    Tick,
+}
+
+/// How a probe of a round went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeReport {
+    /// The probe, as `tcp 127.0.0.1:7777` or `http http://...`.
+    pub probe: String,
+    /// The reason, where it failed: `connection refused`, `timed out after 2s`, `HTTP 503`.
+    pub outcome: Result<(), String>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessEnd {
+    /// With an exit code.
+    Exited(u8),
+    /// Of a signal.
+    Signaled(i32),
+}
+
+/// How the one call under way has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// To [`super::Call::Connect`].
+    Connected(Result<GameServer, CallError>),
+    /// To [`super::Call::GetGameServer`].
+    GameServer(Result<GameServer, CallError>),
+    /// To [`super::Call::Ready`].
+    Ready(Result<(), CallError>),
+    /// To [`super::Call::Shutdown`].
+    Shutdown(Result<(), CallError>),
+    /// To [`super::Call::Health`].
+    Health(Result<(), CallError>),
+    /// To [`super::Call::GetCounter`].
+    GetCounter(Result<Counter, CallError>),
+    /// To [`super::Call::UpdateCounter`].
+    UpdateCounter(Result<(), CallError>),
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// What can be decided on.
+    pub kind: CallErrorKind,
+    /// For people, with the deadline's name where one passed.
+    pub message: String,
+}
+
+/// As coarse as AGONES.md section 1.2 allows: codes differ between versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallErrorKind {
+    /// Nothing listens, or the connection broke.
+    Unavailable,
+    /// The deadline passed: silent, frozen or slow.
+    DeadlineExceeded,
+    /// The server answered and refused.
+    Rejected,
+}

@@ -1,0 +1,68 @@
+//! The wire messages, generated from `proto/` and checked in, and the method
+//! tables of the two SDK services.
+//!
+//! `tests/it/proto.rs` proves the generated files current; `UPDATE_PROTO=1
+//! cargo test proto` rewrites them. The method tables are small enough to
+//! write: that spares the build a code generator for services.
+
+use grpcio::{Marshaller, Method, MethodType, pr_de, pr_ser};
+
+/// Package `agones.dev.sdk`.
+#[allow(clippy::all, clippy::pedantic, missing_docs)]
+#[path = "proto/agones.dev.sdk.rs"]
+pub mod sdk;
+
+/// Package `agones.dev.sdk.beta`.
+#[allow(clippy::all, clippy::pedantic, missing_docs)]
+#[path = "proto/agones.dev.sdk.beta.rs"]
+pub mod beta;
+
+/// The one well-known type that prost does not map to a Rust type of its own.
+#[allow(clippy::all, clippy::pedantic, missing_docs)]
+#[path = "proto/google.protobuf.rs"]
+pub mod google_protobuf;
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident: $ty:ident $path:literal, $req:ty => $resp:ty;)*) => {$(
+        $(#[$doc])*
+        pub const $name: Method<$req, $resp> = Method {
+            ty: MethodType::$ty,
+            name: $path,
+            req_mar: Marshaller { ser: pr_ser, de: pr_de },
+            resp_mar: Marshaller { ser: pr_ser, de: pr_de },
+        };
+    )*};
+}
+
+methods! {
+    /// Asks for state Ready.
+    READY: Unary "/agones.dev.sdk.SDK/Ready", sdk::Empty => sdk::Empty;
+    /// Asks for state Allocated.
+    ALLOCATE: Unary "/agones.dev.sdk.SDK/Allocate", sdk::Empty => sdk::Empty;
+    /// Asks for state Shutdown.
+    SHUTDOWN: Unary "/agones.dev.sdk.SDK/Shutdown", sdk::Empty => sdk::Empty;
+    /// Asks for state Reserved, for so many seconds.
+    RESERVE: Unary "/agones.dev.sdk.SDK/Reserve", sdk::Duration => sdk::Empty;
+    /// A stream of beats.
+    HEALTH: ClientStreaming "/agones.dev.sdk.SDK/Health", sdk::Empty => sdk::Empty;
+    /// Reads the GameServer.
+    GET_GAME_SERVER: Unary "/agones.dev.sdk.SDK/GetGameServer", sdk::Empty => sdk::GameServer;
+    /// Reads the GameServer now and at each change.
+    WATCH_GAME_SERVER: ServerStreaming "/agones.dev.sdk.SDK/WatchGameServer", sdk::Empty => sdk::GameServer;
+    /// Sets a label, prefixed with `agones.dev/sdk-`.
+    SET_LABEL: Unary "/agones.dev.sdk.SDK/SetLabel", sdk::KeyValue => sdk::Empty;
+    /// Sets an annotation, prefixed with `agones.dev/sdk-`.
+    SET_ANNOTATION: Unary "/agones.dev.sdk.SDK/SetAnnotation", sdk::KeyValue => sdk::Empty;
+    /// Reads a Counter.
+    GET_COUNTER: Unary "/agones.dev.sdk.beta.SDK/GetCounter", beta::GetCounterRequest => beta::Counter;
+    /// Changes a Counter.
+    UPDATE_COUNTER: Unary "/agones.dev.sdk.beta.SDK/UpdateCounter", beta::UpdateCounterRequest => beta::Counter;
+    /// Reads a List.
+    GET_LIST: Unary "/agones.dev.sdk.beta.SDK/GetList", beta::GetListRequest => beta::List;
+    /// Overwrites a List's capacity or values.
+    UPDATE_LIST: Unary "/agones.dev.sdk.beta.SDK/UpdateList", beta::UpdateListRequest => beta::List;
+    /// Adds one value to a List.
+    ADD_LIST_VALUE: Unary "/agones.dev.sdk.beta.SDK/AddListValue", beta::AddListValueRequest => beta::List;
+    /// Removes one value from a List.
+    REMOVE_LIST_VALUE: Unary "/agones.dev.sdk.beta.SDK/RemoveListValue", beta::RemoveListValueRequest => beta::List;
+}

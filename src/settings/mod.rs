@@ -1,0 +1,215 @@
+//! What the shim was told, after every variable has been read and understood.
+//!
+//! `table.rs` has one row per variable, `parse.rs` turns rows and an
+//! environment into [`Settings`] or into *all* errors at once, `help.rs` makes
+//! `--help` and the README's table from the same rows. Nothing here reads the
+//! process's own environment: it is passed in.
+
+use std::num::{NonZeroU16, NonZeroU32};
+use std::time::Duration;
+
+use crate::exposition::Selector;
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// All must pass in one round before the game server counts as served.
+    pub readiness: Vec<Probe>,
+    /// All must pass in a round for a beat to go out. Already resolved: the
+    /// readiness set where nothing else was set.
+    pub liveness: Vec<Probe>,
+    /// Time between readiness rounds; `None` is adaptive.
+    pub ready_interval: Option<Duration>,
+    /// Give up waiting for readiness; `None` is never.
+    pub ready_timeout: Option<Duration>,
+    /// Failed liveness rounds in a row that mean the server is gone; `None`
+    /// derives it from Agones' own patience.
+    pub live_failure_threshold: Option<NonZeroU32>,
+    /// One probe, connect to last byte.
+    pub probe_timeout: Duration,
+    /// Beat and liveness interval; `None` derives it from the GameServer.
+    pub health_interval: Option<Duration>,
+    /// The Counter to publish, if any.
+    pub counter: Option<CounterSettings>,
+    /// Whether there has to be an SDK server.
+    pub sdk: SdkMode,
+    /// Where the SDK server listens.
+    pub sdk_endpoint: Endpoint,
+    /// When to say that there is no SDK server (or, required, to give up).
+    pub sdk_connect_timeout: Duration,
+    /// Deadline of every single SDK call.
+    pub sdk_call_timeout: Duration,
+    /// Bound on delivering and confirming Shutdown().
+    pub shutdown_timeout: Duration,
+    /// How the wrapper stops its child.
+    pub stop: StopSettings,
+    /// Program run at stop, if any.
+    pub stop_hook: Option<StopHook>,
+    /// Status endpoint; `None` is off.
+    pub status_addr: Option<StatusAddr>,
+    /// What is logged, and how.
+    pub log: LogSettings,
+}
+
+/// One probe, as written in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// A port that must accept.
+    Tcp(TcpTarget),
+    /// A URL that must answer 2xx.
+    Http(HttpTarget),
+}
+
+/// Where a TCP probe connects to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpTarget {
+    /// A bare port means loopback, IPv4 or IPv6, whichever accepts: [`Host::Loopback`].
+    pub host: Host,
+    /// Never 0.
+    pub port: NonZeroU16,
+}
+
+/// A host as far as it can be told apart without a resolver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// `localhost` or no host at all: 127.0.0.1 and ::1, never a resolver.
+    Loopback,
+    /// An address literal, without brackets.
+    Ip(std::net::IpAddr),
+    /// A name that needs a resolver.
+    Name(String),
+}
+
+/// An `http://` URL in the parts that are needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpTarget {
+    /// As written, without user information, for logs and messages.
+    pub url: String,
+    /// `user:password` of the URL, percent-decoded, sent as Basic authorization; never logged.
+    pub credentials: Option<Secret>,
+    /// Host to connect to.
+    pub host: Host,
+    /// Port to connect to; 80 where the URL has none.
+    pub port: NonZeroU16,
+}
+
+/// Something that must not reach a log, the status page or `check`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// The Counter to publish and where its value is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterSettings {
+    /// Name of the Counter in the GameServer spec.
+    pub name: String,
+    /// Prometheus text endpoint.
+    pub url: HttpTarget,
+    /// Which series to sum.
+    pub metric: Selector,
+    /// Time between scrapes.
+    pub interval: Duration,
+}
+
+/// `AGONES_SHIM_SDK`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SdkMode {
+    /// Use an SDK server when there is one.
+    Auto,
+    /// Never connect.
+    Off,
+    /// Exit 75 when there is none within the connect timeout.
+    Required,
+}
+
+/// Host and port of the SDK server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// `localhost` unless set.
+    pub host: Host,
+    /// 9357 unless set.
+    pub port: NonZeroU16,
+}
+
+/// How the wrapper stops its child.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopSettings {
+    /// What the child is stopped with.
+    pub signal: StopSignal,
+    /// What SIGHUP does.
+    pub hup: Hup,
+    /// SIGKILL to the child's group this long after the stop signal; `None` is never.
+    pub timeout: Option<Duration>,
+    /// Who gets the stop signal.
+    pub scope: StopScope,
+}
+
+/// A signal number that can be sent, real-time ones included, with the name it was given by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopSignal {
+    /// The kernel's number, 1 to 64.
+    pub number: i32,
+    /// `SIGTERM`, `SIGINT`, `SIGRTMIN+3`, ...
+    pub name: String,
+}
+
+/// `AGONES_SHIM_HUP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hup {
+    /// SIGHUP is a stop signal.
+    Stop,
+    /// SIGHUP goes to the child.
+    Pass,
+}
+
+/// `AGONES_SHIM_STOP_SCOPE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopScope {
+    /// The child's process group.
+    Group,
+    /// The child alone.
+    Child,
+}
+
+/// A program run at stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopHook {
+    /// Program and arguments, never empty.
+    pub argv: Vec<String>,
+    /// Ended after this long.
+    pub timeout: Duration,
+}
+
+/// Where the status endpoint listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusAddr {
+    /// A bare port: every address, IPv4 and IPv6.
+    AllAddresses(NonZeroU16),
+    /// One address (`localhost` is both loopback addresses).
+    Host(Host, NonZeroU16),
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// env_logger's filter syntax, already checked.
+    pub filter: String,
+    /// Text or JSON.
+    pub format: LogFormat,
+}
+
+/// `AGONES_SHIM_LOG_FORMAT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+    /// `key=value` text.
+    Text,
+    /// JSON lines with Agones' own keys.
+    Json,
+}
