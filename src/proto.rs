@@ -8,19 +8,24 @@
 use grpcio::{Marshaller, Method, MethodType, pr_de, pr_ser};
 
 /// Package `agones.dev.sdk`.
+#[rustfmt::skip]
 #[allow(clippy::all, clippy::pedantic, missing_docs)]
 #[path = "proto/agones.dev.sdk.rs"]
 pub mod sdk;
 
 /// Package `agones.dev.sdk.beta`.
+#[rustfmt::skip]
 #[allow(clippy::all, clippy::pedantic, missing_docs)]
 #[path = "proto/agones.dev.sdk.beta.rs"]
 pub mod beta;
 
-/// The one well-known type that prost does not map to a Rust type of its own.
-#[allow(clippy::all, clippy::pedantic, missing_docs)]
-#[path = "proto/google.protobuf.rs"]
-pub mod google_protobuf;
+/// `google.protobuf.FieldMask`, the one well-known type that prost does not map to a type of Rust.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct FieldMask {
+    /// Names of fields, as the .proto file spells them.
+    #[prost(string, repeated, tag = "1")]
+    pub paths: Vec<String>,
+}
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident: $ty:ident $path:literal, $req:ty => $resp:ty;)*) => {$(
