@@ -11,6 +11,9 @@ mod sum;
 pub use selector::Selector;
 pub use sum::{Cause, MAX_LINE, MAX_READING, NoReading, Sum};
 
+#[cfg(test)]
+mod tests;
+
 /// Asserts for arbitrary bytes what has to hold for every input. The first line is taken as a [`Selector`] if it is
 /// one, the rest as metrics text. Called by the fuzz target, by the replay of its corpus and by property tests.
 ///

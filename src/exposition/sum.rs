@@ -77,6 +77,12 @@ impl<'a> Sum<'a> {
         self.judge().map_err(|cause| NoReading { selector: self.selector.clone(), cause })
     }
 
+    /// Bytes held between chunks.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.carry.capacity()
+    }
+
     fn judge(&self) -> Result<u64, Cause> {
         if self.matching == 0 {
             return Err(match (self.first_malformed, self.others) {
