@@ -5,7 +5,6 @@
 //! `--help` and the README's table from the same rows. Nothing here reads the
 //! process's own environment: it is passed in.
 
-mod show;
 
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
