@@ -1,5 +1,6 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 
+pub mod cli;
 pub mod exit;
 pub mod exposition;
 pub mod game_server;
