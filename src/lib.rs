@@ -1,6 +1,7 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 
 pub mod beat;
+pub mod cli;
 pub mod deadline;
 pub mod exit;
 pub mod exposition;
