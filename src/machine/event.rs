@@ -23,7 +23,12 @@ pub enum Event {
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child has ended.
-    ChildEnded(ProcessEnd),
+    ChildEnded {
+        /// How.
+        end: ProcessEnd,
+        /// Its group had the terminal, so that Ctrl-C and Ctrl-\\ went to it and not to the shim.
+        held_terminal: bool,
+    },
     /// Wrapper: no process of the child's group is left.
     GroupEmpty,
     /// The stop hook has ended or was ended.
