@@ -8,7 +8,7 @@ use agones_shim::{app, commands, signal};
 fn main() {
     let signals = signal::block();
     let environment = std::env::vars_os().collect();
-    let reason = match cli::parse(std::env::args_os()) {
+    let reason = match cli::parse(std::env::args_os().skip(1)) {
         Ok(Command::Sidecar) => app::sidecar(signals, environment),
         Ok(Command::Wrapper { argv }) => app::wrapper(signals, environment, &argv),
         other => {

@@ -95,7 +95,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut world = World::at_ready(config, |world| {
         world
             .server
-            .game_server
+            .game
             .counters
             .insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
     });
