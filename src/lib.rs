@@ -3,6 +3,7 @@
 pub mod exit;
 pub mod exposition;
 pub mod game_server;
+pub mod local_sdk;
 pub mod machine;
 pub mod proto;
 pub mod settings;

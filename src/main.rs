@@ -1,6 +1,11 @@
-//! agones-shim: argv and environment in, exit code out.
+//! agones-shim. Minimal dispatch of this branch.
 
-fn main() {
-    let env = grpcio::EnvBuilder::new().cq_count(1).build();
-    let _ = grpcio::ChannelBuilder::new(std::sync::Arc::new(env)).connect("ipv4:127.0.0.1:9357");
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    match args.next() {
+        Some(command) if command == "local-sdk" => ExitCode::from(agones_shim::local_sdk::run(args.collect())),
+        _ => ExitCode::from(64),
+    }
 }
