@@ -208,7 +208,10 @@ impl Lists {
     ///
     /// # Errors
     /// An undeclared name, a full List, a value that is there.
-    pub fn add(&mut self, beta::AddListValueRequest { name, value }: beta::AddListValueRequest) -> Result<beta::List, Refusal> {
+    pub fn add(
+        &mut self,
+        beta::AddListValueRequest { name, value }: beta::AddListValueRequest,
+    ) -> Result<beta::List, Refusal> {
         let mut list = self.view(&name)?.truncated();
         let size = list.values.len();
         if i64::try_from(size).is_ok_and(|size| list.capacity <= size) {

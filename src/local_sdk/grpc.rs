@@ -50,10 +50,16 @@ fn sdk_service(service: ServiceBuilder, door: &Door) -> ServiceBuilder {
     let service = unary(service, &proto::RESERVE, door, |duration| Request::Reserve(duration.seconds), empty);
     let service = unary(service, &proto::SET_LABEL, door, Request::SetLabel, empty);
     let service = unary(service, &proto::SET_ANNOTATION, door, Request::SetAnnotation, empty);
-    let service = unary(service, &proto::GET_GAME_SERVER, door, |_| Request::GetGameServer, |reply| match reply {
-        Reply::GameServer(game_server) => Some(*game_server),
-        _ => None,
-    });
+    let service = unary(
+        service,
+        &proto::GET_GAME_SERVER,
+        door,
+        |_| Request::GetGameServer,
+        |reply| match reply {
+            Reply::GameServer(game_server) => Some(*game_server),
+            _ => None,
+        },
+    );
     let service = watch(service, door);
     health(service, door)
 }

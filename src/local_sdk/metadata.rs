@@ -20,8 +20,9 @@ const MAX_DNS: usize = 253;
 /// INVALID_ARGUMENT for a key or value that Kubernetes has no room for.
 pub fn check_label(pair: &sdk::KeyValue) -> Result<(), Refusal> {
     key_error(&pair.key).map_or(Ok(()), |error| invalid(format!("invalid label key {:?}: {error}", pair.key)))?;
-    value_error(&pair.value)
-        .map_or(Ok(()), |error| invalid(format!("invalid label value {:?} for key {:?}: {error}", pair.value, pair.key)))
+    value_error(&pair.value).map_or(Ok(()), |error| {
+        invalid(format!("invalid label value {:?} for key {:?}: {error}", pair.value, pair.key))
+    })
 }
 
 /// Checks an annotation as the SDK server does: any value goes.

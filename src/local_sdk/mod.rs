@@ -11,12 +11,14 @@ mod counters;
 mod gameserver;
 mod grpc;
 mod health;
+mod http;
 mod json;
 mod metadata;
 mod options;
 mod output;
 mod ports;
 mod request;
+mod routes;
 mod server;
 mod spec;
 mod stamp;
@@ -82,6 +84,7 @@ fn print_game_server(options: &Options) -> Result<(), Failure> {
 fn serve(options: Options) -> Result<(), Failure> {
     let spec = read_spec(&options)?;
     let mut output = Output::start().map_err(|error| system(format!("no thread for the output: {error}")))?;
+    quiet_panics();
     let (commands, inbox) = mpsc::channel();
     let stop = commands.clone();
     ctrlc::set_handler(move || drop(stop.send(server::Command::Stop)))
@@ -93,6 +96,16 @@ fn serve(options: Options) -> Result<(), Failure> {
     let (grpc_server, port) =
         grpc::serve(env, options.grpc, &Door::new(commands.clone(), Via::Grpc)).map_err(system)?;
     output.line(format!("local-sdk: grpc listening on {}", SocketAddr::new(options.grpc.ip(), port)));
+    let sides: [(_, _, http::Handler); 2] =
+        [("http", options.http, http::answer_sdk), ("health", options.health, http::answer_health)];
+    for (side, address, handler) in sides {
+        let Some(address) = address else { continue };
+        let cannot_listen = |error| cannot_listen(side, address, &error);
+        let listener = TcpListener::bind(address).map_err(cannot_listen)?;
+        let bound = listener.local_addr().map_err(cannot_listen)?;
+        http::serve(listener, Door::new(commands.clone(), Via::Http), handler).map_err(cannot_listen)?;
+        output.line(format!("local-sdk: {side} listening on {bound}"));
+    }
     output.line(format!("local-sdk: GameServer {}, ports: {}", spec.name, ports.describe()));
     let setting = setting(&options);
     drop(commands);
@@ -121,6 +134,17 @@ fn cannot_listen(option: &str, address: SocketAddr, error: &std::io::Error) -> F
         String::new()
     };
     system(format!("--{option}: cannot listen on {address}: {error}{remedy}"))
+}
+
+/// tiny_http's threads, which have no name, panic when a client resets its
+/// connection at a bad moment. That ends the thread and nothing else.
+fn quiet_panics() {
+    let loud = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name().is_some() {
+            loud(panic);
+        }
+    }));
 }
 
 fn system(message: String) -> Failure {

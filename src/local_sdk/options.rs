@@ -96,7 +96,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
                 options.file = Some(parser.value().map_err(|error| error.to_string())?.into());
             }
             Arg::Long("batch-ms") => {
-                options.batch = Duration::from_millis(number("batch-ms", &value(&mut parser, "batch-ms")?, 0..=3_600_000)?);
+                options.batch =
+                    Duration::from_millis(number("batch-ms", &value(&mut parser, "batch-ms")?, 0..=3_600_000)?);
             }
             Arg::Long("min-port") => min_port = port("min-port", &value(&mut parser, "min-port")?)?,
             Arg::Long("max-port") => max_port = port("max-port", &value(&mut parser, "max-port")?)?,
