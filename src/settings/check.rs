@@ -29,6 +29,10 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
             (None, Default::Text(default)) => {
                 let _ = writeln!(text, "{variable}={default} (default)");
             }
+            // The other of the two replaces the default set.
+            (None, _) if is_liveness(variable) && reading.shown.keys().any(|set| is_liveness(set)) => {
+                let _ = writeln!(text, "{variable}= (unset)");
+            }
             (None, Default::Words(default)) => {
                 let _ = writeln!(text, "{variable}= (default: {default})");
             }
@@ -49,6 +53,10 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
         let _ = writeln!(text, "warning: {warning}");
     }
     Ok(text)
+}
+
+fn is_liveness(variable: &str) -> bool {
+    variable == table::LIVE_TCP || variable == table::LIVE_HTTP
 }
 
 /// What follows from the values, for people.

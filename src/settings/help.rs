@@ -63,7 +63,8 @@ pub fn help() -> String {
     text += "  AGONES_SHIM_READY_TCP=7777 agones-shim -- ./server --port 7777\n";
     text += "  AGONES_SHIM_READY_TCP=7777 AGONES_SHIM_SDK=off AGONES_SHIM_LOG=debug agones-shim\n";
     text += "\nCalls of agones-shim sdk:\n";
-    wrap(&mut text, &CALLS.join(", "), 2);
+    // A call stays on one line: its blanks are no places to break at.
+    wrap(&mut text, &CALLS.map(|call| call.replace(' ', "\u{a0}")).join(", "), 2);
     text += "\nSettings are environment variables. An empty one counts as unset.\n";
     wrap(&mut text, "Times are in seconds, decimals allowed: 5 or 0.5. Lists are comma separated.", 0);
     let mut group = None;
@@ -123,7 +124,7 @@ fn wrap(text: &mut String, words: &str, indent: usize) {
         }
         let blanks = if column == 0 { indent } else { 1 };
         text.extend(std::iter::repeat_n(' ', blanks));
-        text.push_str(word);
+        text.push_str(&word.replace('\u{a0}', " "));
         column += blanks + length;
     }
     text.push('\n');
