@@ -23,7 +23,12 @@ pub enum Event {
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child has ended.
-    ChildEnded(ProcessEnd),
+    ChildEnded {
+        /// How.
+        end: ProcessEnd,
+        /// Its group held the terminal, so that INT or QUIT came from the keyboard.
+        held_terminal: bool,
+    },
     /// Wrapper: no process of the child's group is left.
     GroupEmpty,
     /// The stop hook has ended or was ended.

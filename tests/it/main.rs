@@ -1,3 +1,7 @@
 //! All integration tests in one binary, so that gRPC links once.
 
+mod corpus;
+#[path = "../support/mod.rs"]
+mod support;
+
 mod proto;
