@@ -8,7 +8,6 @@ pub use super::row::{Default, Group, Reader, Setting};
 
 use super::values::{self, counter_name, quote, rounds, seconds, seconds_or_zero, word};
 use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, signal, url, words};
-use crate::exposition::Selector;
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -167,7 +166,11 @@ pub const SETTINGS: &[Setting] = &[
         help: "Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed. The three are set together or not at all",
         readers: SHIM,
         is_url: false,
-        parse: |draft, text| metric(text).map(|metric| draft.counter_metric = Some(metric)),
+        parse: |draft, text| {
+            // Its errors begin with the quoted text themselves.
+            let metric = text.parse().map_err(|wrong| vec![wrong]);
+            metric.map(|metric| draft.counter_metric = Some(metric))
+        },
     },
     Setting {
         variable: "AGONES_SHIM_COUNTER_INTERVAL_SECS",
@@ -351,28 +354,6 @@ fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T
 /// A list of TCP targets.
 fn ports(text: &str) -> Result<Vec<super::TcpTarget>, Vec<String>> {
     values::list(text, |items, index| address::tcp(items[index]), |items, index| items[index].to_owned())
-}
-
-/// The metric to read. Until `exposition` brings its `FromStr for Selector`
-/// (whose errors begin with the quoted value), labels are cut at every comma.
-fn metric(text: &str) -> Result<Selector, Vec<String>> {
-    let wrong = || vec![format!("{} is not a metric (write name or name{{label=\"value\"}})", quote(text))];
-    let (name, labels) = text.split_once('{').map_or((text, "}"), |(name, labels)| (name, labels));
-    let labels = labels.strip_suffix('}').ok_or_else(wrong)?;
-    let is_name = !name.is_empty()
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':');
-    if !is_name {
-        return Err(wrong());
-    }
-    let labels: Option<Vec<(String, String)>> = labels
-        .split_terminator(',')
-        .map(|label| {
-            let (name, value) = label.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().strip_prefix('"')?.strip_suffix('"')?.to_owned()))
-        })
-        .collect();
-    Ok(Selector { name: name.to_owned(), labels: labels.ok_or_else(wrong)? })
 }
 
 #[cfg(test)]

@@ -323,6 +323,22 @@ fn the_counters_three_are_set_together_or_not_at_all() {
 }
 
 #[test]
+fn a_metric_may_name_labels() {
+    let three = |metric| {
+        with_probe(&[
+            ("AGONES_SHIM_COUNTER_NAME", "players"),
+            ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+            ("AGONES_SHIM_COUNTER_METRIC", metric),
+        ])
+    };
+    let (settings, _) = sidecar(three(r#"online{map="a,b"}"#)).expect("a selector");
+    assert_eq!(settings.counter.map(|counter| counter.metric.labels), Some(vec![("map".into(), "a,b".into())]));
+    let wrong = lines(sidecar(three("9lives")));
+    assert_eq!(wrong.len(), 1);
+    assert!(wrong[0].starts_with("AGONES_SHIM_COUNTER_METRIC: '9lives' "), "{wrong:?}");
+}
+
+#[test]
 fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
     let hook = ("AGONES_SHIM_STOP_HOOK", "save");
     assert_eq!(
