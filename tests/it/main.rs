@@ -4,4 +4,5 @@ mod corpus;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod local_sdk;
 mod proto;
