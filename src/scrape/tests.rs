@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle};
 
 use super::*;
 use crate::settings::{Host, HttpTarget};
@@ -84,8 +86,7 @@ fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
     let settings = CounterSettings { interval, ..settings };
     let (sender, events) = channel();
     let began = Instant::now();
-    let Scrape { stop, join } = spawn(&settings, sender).unwrap();
-    assert_eq!(join.thread().name(), Some("scrape"));
+    let scrape = spawn(&settings, sender).unwrap();
     for round in 0..rounds {
         assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Ok(round)));
         let rounds = u32::try_from(round).unwrap();
@@ -93,8 +94,9 @@ fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
     }
     endpoint.join().unwrap();
     assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Err("connection refused".into())));
-    drop(stop);
-    join.join().unwrap();
+    drop(scrape);
+    let gone = std::iter::repeat_with(|| events.recv_timeout(PLENTY)).take(100).find_map(Result::err);
+    assert_eq!(gone, Some(RecvTimeoutError::Disconnected), "it goes on without its handle");
 }
 
 #[test]
@@ -102,8 +104,13 @@ fn it_stops_when_nobody_listens_to_it() {
     let (settings, endpoint) = endpoint(vec![ok("m 1")]);
     let (sender, events) = channel();
     drop(events);
-    let scrape = spawn(&settings, sender).unwrap();
-    scrape.join.join().unwrap();
+    let (_handle, told) = channel();
+    let (ended, end) = channel();
+    thread::spawn(move || {
+        run(&settings, &sender, &told);
+        let _ = ended.send(());
+    });
+    assert_eq!(end.recv_timeout(PLENTY / 2), Ok(()), "it goes on for nobody");
     endpoint.join().unwrap();
 }
 
