@@ -1,11 +1,21 @@
-//! agones-shim. Minimal dispatch of this branch.
+//! agones-shim: argv and environment in, exit code out.
+//!
+//! The only exit, and the only reader of the process's environment.
 
-use std::process::ExitCode;
+use agones_shim::cli::{self, Command};
+use agones_shim::{app, commands, signal};
 
-fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    match args.next() {
-        Some(command) if command == "local-sdk" => ExitCode::from(agones_shim::local_sdk::run(args.collect())),
-        _ => ExitCode::from(64),
-    }
+fn main() {
+    let signals = signal::block();
+    let environment = std::env::vars_os().collect();
+    let reason = match cli::parse(std::env::args_os().skip(1)) {
+        Ok(Command::Sidecar) => app::sidecar(signals, environment),
+        Ok(Command::Wrapper { argv }) => app::wrapper(signals, environment, &argv),
+        other => {
+            signals.release();
+            commands::run(other, environment)
+        }
+    };
+    // Not by returning: gRPC's threads would be waited for.
+    std::process::exit(reason.code().into());
 }

@@ -53,16 +53,16 @@ struct Failure {
 }
 
 /// Runs `agones-shim local-sdk` with the arguments that follow those two words,
-/// until SIGTERM or SIGINT. Returns the exit code; what is wrong goes to stderr.
+/// until SIGTERM or SIGINT. What is wrong goes to stderr.
 /// Catches the signals itself: nobody may have done so before.
 #[must_use]
-pub fn run(args: Vec<OsString>) -> u8 {
+pub fn run(args: Vec<OsString>) -> ExitReason {
     match start(args) {
-        Ok(()) => ExitReason::Stopped.code(),
+        Ok(()) => ExitReason::Stopped,
         Err(failure) => {
             // Not eprintln!, which panics when stderr is closed.
             let _ = writeln!(std::io::stderr(), "agones-shim: local-sdk: {}", failure.message);
-            failure.reason.code()
+            failure.reason
         }
     }
 }

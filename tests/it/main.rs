@@ -1,4 +1,8 @@
 //! All integration tests in one binary, so that gRPC links once.
 
+mod corpus;
+#[path = "../support/mod.rs"]
+mod support;
+
 mod local_sdk;
 mod proto;

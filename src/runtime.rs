@@ -1,0 +1,223 @@
+//! The one loop: wait for an event or the next deadline, step the machine,
+//! perform every effect in order.
+//!
+//! This is the state thread. It owns the machine and the SDK client, and it
+//! decides nothing. While an answer is at hand, what the other threads have
+//! sent meanwhile goes first, so that an event waits for one call at most.
+
+use std::ffi::OsString;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use crate::beat;
+use crate::child::{Child, Processes};
+use crate::exit::ExitReason;
+use crate::hook;
+use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice};
+use crate::probe::{self, Command};
+use crate::scrape;
+use crate::sdk::Sdk;
+use crate::settings::{Settings, StopSettings};
+use crate::worker::{Worker, panic_message};
+
+/// So many events are taken before an answer at the most.
+const EVENTS_BEFORE_ANSWER: usize = 64;
+
+/// Everything that the state thread owns.
+pub struct Runtime<S> {
+    machine: Machine,
+    settings: Settings,
+    sdk: S,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+    probe: Option<Worker<Command>>,
+    beat: Worker<Duration>,
+    scrape: Option<scrape::Scrape>,
+    processes: Processes,
+    /// Wrapper: what the child is, and the child once it was started.
+    argv: Vec<OsString>,
+    child: Option<Child>,
+    /// The answer of the last call, until the machine has heard it.
+    answer: Option<Answer>,
+    events_since_answer: usize,
+}
+
+impl<S: Sdk> Runtime<S> {
+    /// Starts the threads that always run. `argv` is the wrapper's program.
+    ///
+    /// # Errors
+    /// The system refuses another thread.
+    pub fn new(
+        settings: Settings,
+        config: Config,
+        sdk: S,
+        processes: Processes,
+        argv: Vec<OsString>,
+        (sender, events): (Sender<Event>, Receiver<Event>),
+    ) -> io::Result<Self> {
+        Ok(Self {
+            machine: Machine::new(config, Instant::now()),
+            probe: Some(probe::spawn(&settings, sender.clone())?),
+            beat: beat::spawn(sender.clone())?,
+            scrape: None,
+            child: None,
+            settings,
+            sdk,
+            processes,
+            argv,
+            answer: None,
+            events_since_answer: 0,
+            events,
+            sender,
+        })
+    }
+
+    /// Runs until the machine says that it is time to leave.
+    ///
+    /// A panic in it is a bug like one in any other thread: a new machine takes
+    /// over, whose only business is the way out. A second one ends the process.
+    pub fn run(mut self) -> ExitReason {
+        let mut effects = Effects::new();
+        self.machine.start(Instant::now(), &mut effects);
+        catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or_else(|panic| {
+            let mut effects = Effects::new();
+            self.answer = None;
+            self.machine = self.machine.take_over(Instant::now());
+            let event = Event::ThreadDied { thread: "main", message: panic_message(&*panic) };
+            self.machine.step(Instant::now(), event, &mut effects);
+            catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
+        })
+    }
+
+    fn turn(&mut self, mut effects: Effects) -> ExitReason {
+        loop {
+            for effect in effects.drain(..) {
+                match effect {
+                    Effect::Call(call) => self.answer = Some(self.call(&call)),
+                    Effect::Exit(reason) => return reason,
+                    effect => self.perform(effect),
+                }
+            }
+            let event = self.next_event();
+            self.machine.step(Instant::now(), event, &mut effects);
+        }
+    }
+
+    /// What the others have sent goes before an answer; without one, wait.
+    fn next_event(&mut self) -> Event {
+        if self.answer.is_some()
+            && self.events_since_answer < EVENTS_BEFORE_ANSWER
+            && let Ok(event) = self.events.try_recv()
+        {
+            self.events_since_answer += 1;
+            return event;
+        }
+        self.events_since_answer = 0;
+        if let Some(answer) = self.answer.take() {
+            return Event::Answered(answer);
+        }
+        let Some(deadline) = self.machine.next_deadline() else {
+            // This struct holds a sender itself, so the channel cannot be closed.
+            return self.events.recv().unwrap_or(Event::Tick);
+        };
+        match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Tick,
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Answer {
+        let counter = self.settings.counter.as_ref().map_or("", |counter| counter.name.as_str());
+        let began = Instant::now();
+        let answer = match call {
+            Call::Connect => Answer::Connected(self.sdk.connect()),
+            Call::GetGameServer => Answer::GameServer(self.sdk.game_server()),
+            Call::Ready => Answer::Ready(self.sdk.ready()),
+            Call::Shutdown => Answer::Shutdown(self.sdk.shutdown()),
+            Call::Health => Answer::Health(self.sdk.health()),
+            Call::GetCounter => Answer::GetCounter(self.sdk.counter(counter)),
+            Call::UpdateCounter(count) => Answer::UpdateCounter(self.sdk.update_counter(counter, *count)),
+        };
+        log::debug!(call:? = call, took:? = began.elapsed(), answer:? = answer; "SDK call");
+        answer
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Log(notice) => write(&notice),
+            Effect::AwaitReadiness => self.tell_probe(Command::AwaitReadiness),
+            Effect::CheckLiveness => self.tell_probe(Command::CheckLiveness),
+            Effect::StopProbing => self.probe = None,
+            Effect::SetHealthInterval(interval) => self.beat.tell(interval),
+            Effect::StartScraping => self.start_scraping(),
+            Effect::StartChild(variables) => self.start_child(variables),
+            Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
+            Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
+            Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
+            Effect::StartStopHook(reason) => self.start_hook(reason),
+            Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),
+        }
+    }
+
+    fn start_child(&mut self, variables: Vec<(String, String)>) {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        match self.processes.start_child(&self.argv, variables) {
+            Ok(child) => self.child = Some(child),
+            Err(error) => {
+                log::error!("{}", error.message);
+                self.report(Event::ChildNotStarted(error.reason));
+            }
+        }
+    }
+
+    fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {
+        if let Some(child) = &self.child {
+            tell(child, &self.settings.stop);
+        }
+    }
+
+    fn start_hook(&mut self, reason: &str) {
+        if let Some(hook) = &self.settings.stop_hook {
+            let child = self.child.as_ref().map(Child::pid);
+            hook::start(&mut self.processes, hook, reason, child, self.sender.clone());
+        }
+    }
+
+    fn tell_probe(&self, command: Command) {
+        if let Some(probe) = &self.probe {
+            probe.tell(command);
+        }
+    }
+
+    fn start_scraping(&mut self) {
+        let Some(counter) = &self.settings.counter else { return };
+        match scrape::spawn(counter, self.sender.clone()) {
+            Ok(scrape) => self.scrape = Some(scrape),
+            // A thread that cannot be started is one that has died.
+            Err(error) => {
+                let message = format!("it could not be started: {error}");
+                self.report(Event::ThreadDied { thread: "scrape", message });
+            }
+        }
+    }
+
+    fn report(&self, event: Event) {
+        // The receiver is this struct's own.
+        let _ = self.sender.send(event);
+    }
+}
+
+/// Writes a line of the machine.
+pub fn write(notice: &Notice) {
+    let (level, message, fields) = notice.render();
+    log::logger().log(
+        &log::Record::builder()
+            .level(level)
+            .target(env!("CARGO_CRATE_NAME"))
+            .args(format_args!("{message}"))
+            .key_values(&fields)
+            .build(),
+    );
+}
