@@ -23,7 +23,6 @@ mod words;
 pub use address::status_addr;
 pub(crate) use suggest::nearest;
 
-
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
