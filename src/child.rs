@@ -1,0 +1,291 @@
+//! Programs that the shim starts: found as execvp(3) finds them, executed as
+//! if the shim were not there, with an error that says what to do where they
+//! cannot be.
+//!
+//! A handle here only asks: every fork, every wait and every signal to a child
+//! is done by the reaper's thread, so that a process number can never be used
+//! after it was reaped. When to signal is decided by the machine.
+
+use std::ffi::{CString, OsStr, OsString, c_int};
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use nix::libc;
+use nix::unistd::Pid;
+
+use crate::exit::ExitReason;
+use crate::machine::{Event, ProcessEnd};
+use crate::reaper::{self, Command, Signaling};
+use crate::settings::{StopScope, StopSettings};
+use crate::sys::{self, Program, Signals};
+
+/// What systemd tells one process, which is this one. Exact names: a game may well have a `LISTEN_ADDRESS`.
+const SYSTEMD_VARIABLES: [&str; 7] =
+    ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"];
+/// Where to look when there is no PATH: execvp(3) of musl.
+const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
+
+type Variable = (OsString, OsString);
+
+/// Starts programs and owns what they need.
+#[derive(Debug)]
+pub struct Processes {
+    reaper: Option<Sender<Command>>,
+    events: Sender<Event>,
+    mask: Signals,
+    environment: Vec<Variable>,
+}
+
+impl Processes {
+    /// Without a thread, until a program is started.
+    pub(crate) fn unstarted(
+        mask: Signals,
+        environment: impl IntoIterator<Item = Variable>,
+        events: Sender<Event>,
+    ) -> Self {
+        let environment =
+            environment.into_iter().filter(|(name, _)| !SYSTEMD_VARIABLES.iter().any(|variable| name == variable));
+        Self { reaper: None, events, mask, environment: environment.collect() }
+    }
+
+    /// With a thread that hears signals and takes in orphans.
+    pub(crate) fn wrapper(
+        mask: Signals,
+        environment: impl IntoIterator<Item = Variable>,
+        signaling: Signaling,
+        events: Sender<Event>,
+    ) -> io::Result<Self> {
+        if std::process::id() != 1 {
+            nix::sys::prctl::set_child_subreaper(true)?;
+        }
+        let mut processes = Self::unstarted(mask, environment, events);
+        processes.reaper = Some(reaper::start(Some(signaling), processes.events.clone())?);
+        Ok(processes)
+    }
+
+    /// Wrapper: starts the child, once, with these variables besides. Its end is [`Event::ChildEnded`], the end of the
+    /// last process of its group [`Event::GroupEmpty`].
+    ///
+    /// # Errors
+    /// Where it cannot be executed, with the exit code and what to do. Nothing is reported then.
+    pub fn start_child(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Child, StartError> {
+        let program = self.program(argv, variables);
+        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?;
+        let (answer, answered) = mpsc::channel();
+        ask(reaper, Command::StartChild(program, answer));
+        match answered.recv() {
+            Ok(Ok(pid)) => Ok(Child { pid, reaper: reaper.clone() }),
+            Ok(Err(error)) => Err(StartError::new(argv, self.path(), &error)),
+            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
+        }
+    }
+
+    /// Starts any other program, detached: no stdin, and what it writes goes to stderr. It gets these variables
+    /// besides.
+    ///
+    /// # Errors
+    /// Where it cannot be executed, with what to do.
+    pub(crate) fn start_helper(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Helper, StartError> {
+        let program = Program { detached: true, ..self.program(argv, variables) };
+        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?;
+        let (answer, answered) = mpsc::channel();
+        let (report, end) = mpsc::channel();
+        ask(reaper, Command::StartHelper(program, answer, report));
+        match answered.recv() {
+            Ok(Ok(pid)) => Ok(Helper { pid, end, reaper: reaper.clone() }),
+            Ok(Err(error)) => Err(StartError::new(argv, self.path(), &error)),
+            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
+        }
+    }
+
+    fn reaper(&mut self) -> io::Result<&Sender<Command>> {
+        if self.reaper.is_none() {
+            self.reaper = Some(reaper::start(None, self.events.clone())?);
+        }
+        self.reaper.as_ref().ok_or_else(|| io::Error::other("no reaper"))
+    }
+
+    fn path(&self) -> &OsStr {
+        self.environment.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(DEFAULT_PATH), |(_, path)| path)
+    }
+
+    fn program(&self, argv: &[OsString], variables: Vec<Variable>) -> Program {
+        let mut environment = self.environment.clone();
+        environment.retain(|(name, _)| !variables.iter().any(|(other, _)| other == name));
+        environment.extend(variables);
+        Program {
+            candidates: candidates(argv.first().map_or(OsStr::new(""), OsString::as_os_str), self.path()),
+            argv: argv.iter().filter_map(|argument| c_string(argument.as_bytes())).collect(),
+            // A variable with a NUL byte cannot be handed over at all; one that was inherited cannot have any.
+            envp: environment
+                .iter()
+                .filter_map(|(name, value)| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat()))
+                .collect(),
+            mask: self.mask,
+            foreground: false,
+            detached: false,
+        }
+    }
+}
+
+/// The paths that execvp(3) would try. An empty name has none.
+fn candidates(program: &OsStr, path: &OsStr) -> Vec<CString> {
+    let name = program.as_bytes();
+    if name.contains(&b'/') {
+        return c_string(name).into_iter().collect();
+    }
+    if name.is_empty() {
+        return Vec::new();
+    }
+    path.as_bytes()
+        .split(|&byte| byte == b':')
+        .filter_map(|directory| {
+            // An empty entry is the working directory.
+            let directory = if directory.is_empty() { b"." } else { directory };
+            c_string(&[directory, b"/", name].concat())
+        })
+        .collect()
+}
+
+fn c_string(bytes: &[u8]) -> Option<CString> {
+    CString::new(bytes).ok()
+}
+
+/// Hands a command to the reaper, and wakes it: it waits for signals.
+fn ask(reaper: &Sender<Command>, command: Command) {
+    if reaper.send(command).is_ok() {
+        let _ = sys::kill(Pid::this().as_raw(), libc::SIGCHLD);
+    }
+}
+
+/// The game.
+#[derive(Clone, Debug)]
+pub struct Child {
+    pid: Pid,
+    reaper: Sender<Command>,
+}
+
+impl Child {
+    /// Its process number, which is its group's too.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Sends the stop signal to the child's group, or to the child alone. Nothing is sent to what has ended.
+    pub fn send_stop_signal(&self, stop: &StopSettings) {
+        ask(&self.reaper, Command::stop(stop));
+    }
+
+    /// Sends SIGTERM to what is left of the child's group.
+    pub fn terminate_group(&self) {
+        ask(&self.reaper, Command::SignalGroup(libc::SIGTERM));
+    }
+
+    /// Sends SIGKILL to what is left of the child's group.
+    pub fn kill_group(&self) {
+        ask(&self.reaper, Command::SignalGroup(libc::SIGKILL));
+    }
+}
+
+impl Command {
+    /// What a stop signal is, as it was configured.
+    pub(crate) fn stop(stop: &StopSettings) -> Self {
+        match stop.scope {
+            StopScope::Group => Self::SignalGroup(stop.signal.number),
+            StopScope::Child => Self::SignalChild(stop.signal.number),
+        }
+    }
+}
+
+/// A program beside the child: the stop hook.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    pid: Pid,
+    /// Its end.
+    pub end: Receiver<ProcessEnd>,
+    reaper: Sender<Command>,
+}
+
+impl Helper {
+    /// Sends a signal to its group, unless it has ended.
+    pub fn signal_group(&self, signal: c_int) {
+        ask(&self.reaper, Command::SignalHelper(self.pid, signal));
+    }
+}
+
+/// Why a program could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartError {
+    /// What to leave with: 127 not found, 126 not executable, 71 anything else.
+    pub reason: ExitReason,
+    /// Names the program and says what to do.
+    pub message: String,
+}
+
+impl StartError {
+    /// What a shell says: 127 where there is no such file, 126 where there is but it is no program.
+    ///
+    /// A script whose first line names no interpreter is refused like a program for another machine, which it cannot
+    /// be told from. A shell would guess and run it, and so do tini and dumb-init where their C library's execvp does
+    /// (glibc's does, musl's does not); container runtimes refuse it as an entrypoint.
+    fn new(argv: &[OsString], path: &OsStr, error: &io::Error) -> Self {
+        let name = Self::name(argv);
+        let file = Path::new(argv.first().map_or(OsStr::new(""), OsString::as_os_str));
+        let has_slash = file.as_os_str().as_bytes().contains(&b'/');
+        let (reason, message) = match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ENOTDIR) if has_slash && file.exists() => (
+                ExitReason::NotFound,
+                format!(
+                    "{name} is there, but what runs it is not: the interpreter in its first line, or the dynamic loader \
+                     that it was linked with (a glibc program needs an image with glibc)"
+                ),
+            ),
+            Some(libc::ENOENT | libc::ENOTDIR) if has_slash => {
+                (ExitReason::NotFound, format!("{name} was not found: check the path"))
+            }
+            Some(libc::ENOENT | libc::ENOTDIR) => (
+                ExitReason::NotFound,
+                format!("{name} was not found in PATH={}: write its full path", path.to_string_lossy()),
+            ),
+            Some(libc::EACCES) if has_slash && file.is_dir() => {
+                (ExitReason::NotExecutable, format!("{name} is a directory, not a program"))
+            }
+            Some(libc::EACCES | libc::EPERM) => (
+                ExitReason::NotExecutable,
+                format!("{name} may not be executed: chmod +x it (or its volume is mounted noexec)"),
+            ),
+            Some(libc::ENOEXEC) => (
+                ExitReason::NotExecutable,
+                format!(
+                    "{name} is neither a program for this machine nor a script: a script's first line has to name its \
+                     interpreter, as in #!/bin/sh"
+                ),
+            ),
+            Some(libc::ETXTBSY | libc::EINVAL | libc::EISDIR | libc::ELIBBAD) => {
+                (ExitReason::NotExecutable, format!("{name} cannot be executed: {error}"))
+            }
+            _ => return Self::system(argv, error),
+        };
+        Self { reason, message }
+    }
+
+    fn system(argv: &[OsString], error: &io::Error) -> Self {
+        Self { reason: ExitReason::System, message: format!("{} could not be started: {error}", Self::name(argv)) }
+    }
+
+    fn name(argv: &[OsString]) -> String {
+        argv.first().map_or_else(|| "\"\"".to_owned(), |program| format!("{:?}", program.to_string_lossy()))
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for StartError {}

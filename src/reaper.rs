@@ -1,0 +1,269 @@
+//! The one thread that signals, reaps and starts processes. It waits for
+//! signals, SIGCHLD among them, and for nothing else, so that neither a signal
+//! to the child nor a zombie ever waits for the SDK.
+//!
+//! That one thread does it all is what makes process numbers safe: one can
+//! belong to somebody else only after it was reaped here. It reports ends and
+//! stop requests, and decides nothing about them.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use nix::libc;
+use nix::unistd::Pid;
+
+use crate::machine::{Event, ProcessEnd};
+use crate::settings::StopSettings;
+use crate::sys::{self, Program, Signals, Status};
+use crate::terminal::Terminal;
+
+/// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
+const GROUP_POLL: Duration = Duration::from_millis(50);
+
+/// Which signals to hear, and what to do with them.
+#[derive(Debug)]
+pub(crate) struct Signaling {
+    /// Reported as stop requests.
+    pub stops: Signals,
+    /// Sent to the child alone.
+    pub forwarded: Signals,
+    /// What a repeated stop request sends to the child at once.
+    pub stop: StopSettings,
+}
+
+/// What the thread can be asked for. It answers where there is something to answer.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Start the child.
+    StartChild(Program, Sender<io::Result<Pid>>),
+    /// Start another program, and report its end there.
+    StartHelper(Program, Sender<io::Result<Pid>>, Sender<ProcessEnd>),
+    /// Signal the child, unless it has ended.
+    SignalChild(c_int),
+    /// Signal the child's group, unless it is empty.
+    SignalGroup(c_int),
+    /// Signal the group of another program, unless that program has ended.
+    SignalHelper(Pid, c_int),
+}
+
+/// Starts the thread; all signals that it is to hear are blocked by then. A SIGCHLD to this process makes it look at
+/// its commands.
+pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::Result<Sender<Command>> {
+    let (sender, commands) = mpsc::channel();
+    let terminal = signaling.as_ref().and_then(|_| Terminal::of_stdin());
+    let obituary = events.clone();
+    let mut reaper = Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), terminal, stops: 0 };
+    thread::Builder::new().name("reaper".to_owned()).spawn(move || {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
+            let message = panic
+                .downcast_ref::<&str>()
+                .map(|message| (*message).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_default();
+            let _ = obituary.send(Event::ThreadDied { thread: "reaper", message });
+        }
+    })?;
+    Ok(sender)
+}
+
+struct Reaper {
+    signaling: Option<Signaling>,
+    events: Sender<Event>,
+    commands: Receiver<Command>,
+    child: Option<Game>,
+    helpers: HashMap<Pid, Sender<ProcessEnd>>,
+    terminal: Option<Terminal>,
+    /// Stop signals so far.
+    stops: u64,
+}
+
+/// The child, and what is left of its group.
+struct Game {
+    pid: Pid,
+    ended: bool,
+    group_empty: bool,
+}
+
+impl Reaper {
+    fn run(&mut self) {
+        loop {
+            let signal = sys::wait_for_signal(self.awaited(), self.patience());
+            if let Some(signal) = signal.filter(|&signal| signal != libc::SIGCHLD) {
+                self.hear(signal);
+            }
+            // The rest at every turn: a storm of signals with smaller numbers than SIGCHLD must not hold it up.
+            while let Ok(command) = self.commands.try_recv() {
+                self.obey(command);
+            }
+            while let Some((pid, status)) = sys::next_status() {
+                self.take_in(pid, status);
+            }
+            self.look_for_group();
+        }
+    }
+
+    /// Before the child exists, what is to be forwarded stays pending in the kernel.
+    fn awaited(&self) -> Signals {
+        let reaping = Signals::of(&[libc::SIGCHLD]);
+        match &self.signaling {
+            None => reaping,
+            Some(signaling) if self.child.is_none() => reaping.and(signaling.stops),
+            Some(signaling) => reaping.and(signaling.stops).and(signaling.forwarded),
+        }
+    }
+
+    /// A process of the child's group may be the child of a stranger, who reaps it: then no SIGCHLD comes.
+    fn patience(&self) -> Option<Duration> {
+        self.child.as_ref().filter(|child| child.ended && !child.group_empty).map(|_| GROUP_POLL)
+    }
+
+    fn hear(&mut self, signal: c_int) {
+        let Some(signaling) = &self.signaling else { return };
+        if signaling.stops.contains(signal) {
+            self.stops += 1;
+            let again = (self.stops > 1).then(|| Command::stop(&signaling.stop));
+            let _ = self.events.send(Event::StopRequested);
+            if let Some(again) = again {
+                self.obey(again);
+            }
+        } else if signal == libc::SIGCONT && self.terminal.is_some() {
+            self.resume_child();
+        } else {
+            self.signal_child(signal);
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::StartChild(program, answer) => {
+                let started = self.start_child(program);
+                let _ = answer.send(started);
+            }
+            Command::StartHelper(program, answer, report) => {
+                let started = sys::spawn(&program);
+                if let Ok(pid) = started {
+                    self.helpers.insert(pid, report);
+                }
+                let _ = answer.send(started);
+            }
+            Command::SignalChild(signal) => self.signal_child(signal),
+            Command::SignalGroup(signal) => self.signal_group(signal),
+            Command::SignalHelper(pid, signal) => {
+                if self.helpers.contains_key(&pid) {
+                    let _ = sys::kill(-pid.as_raw(), signal);
+                }
+            }
+        }
+    }
+
+    fn start_child(&mut self, mut program: Program) -> io::Result<Pid> {
+        program.foreground = self.terminal.as_ref().is_some_and(Terminal::is_ours);
+        let started = sys::spawn(&program);
+        if program.foreground
+            && let Some(terminal) = &mut self.terminal
+        {
+            terminal.taken_at_start(started.is_ok());
+        }
+        let pid = started?;
+        self.child = Some(Game { pid, ended: false, group_empty: false });
+        Ok(pid)
+    }
+
+    /// Errors are no news: the process may just have ended, and a zombie takes any signal.
+    fn signal_child(&self, signal: c_int) {
+        if let Some(child) = self.child.as_ref().filter(|child| !child.ended) {
+            let _ = sys::kill(child.pid.as_raw(), signal);
+        }
+    }
+
+    fn signal_group(&self, signal: c_int) {
+        if let Some(child) = self.child.as_ref().filter(|child| !child.group_empty) {
+            let _ = sys::kill(-child.pid.as_raw(), signal);
+        }
+    }
+
+    fn take_in(&mut self, pid: Pid, status: Status) {
+        let is_child = self.child.as_ref().is_some_and(|child| child.pid == pid && !child.ended);
+        match status {
+            Status::Ended(end) if is_child => self.child_ended(pid, end),
+            Status::Ended(end) => {
+                if let Some(report) = self.helpers.remove(&pid) {
+                    let _ = report.send(end);
+                } else {
+                    log::debug!(pid = pid.as_raw(), end:? = end; "reaped an orphan");
+                }
+            }
+            Status::Stopped(signal) if is_child => self.child_stopped(pid, signal),
+            Status::Stopped(_) => {}
+        }
+    }
+
+    fn child_ended(&mut self, pid: Pid, end: ProcessEnd) {
+        let mut held_terminal = false;
+        if let Some(terminal) = &mut self.terminal {
+            held_terminal = terminal.is_held_by(pid);
+            if held_terminal {
+                terminal.take_back(pid);
+                terminal.restore_modes();
+            }
+        }
+        if let Some(child) = &mut self.child {
+            child.ended = true;
+        }
+        let _ = self.events.send(Event::ChildEnded { end, held_terminal });
+    }
+
+    fn look_for_group(&mut self) {
+        if let Some(child) = self.child.as_mut().filter(|child| child.ended && !child.group_empty)
+            && sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH))
+        {
+            child.group_empty = true;
+            let _ = self.events.send(Event::GroupEmpty);
+        }
+    }
+
+    /// Job control, as a shell's job has it. SIGSTOP is left out: nobody types it, and a game that somebody froze must
+    /// stay under watch.
+    fn child_stopped(&mut self, pid: Pid, signal: c_int) {
+        let Some(terminal) = &mut self.terminal else { return };
+        if !matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+            return;
+        }
+        if !terminal.is_ours() {
+            terminal.take_back(pid);
+            // Where nobody can wake us (PID 1, an orphaned group), the child must not stay stopped either: Ctrl-Z does
+            // nothing then, as if the shim were not there. One that touched the terminal out of turn would stop again.
+            if !stop_own_group() && signal != libc::SIGTSTP {
+                return;
+            }
+        }
+        self.resume_child();
+    }
+
+    fn resume_child(&mut self) {
+        if let (Some(terminal), Some(child)) = (&mut self.terminal, &self.child)
+            && !child.ended
+        {
+            terminal.pass_on(child.pid);
+            self.signal_group(libc::SIGCONT);
+        }
+    }
+}
+
+/// Stops this process and its group, and returns once they go on; false if the kernel would not stop it.
+fn stop_own_group() -> bool {
+    if std::process::id() == 1 {
+        return false;
+    }
+    let _ = sys::kill(0, libc::SIGTSTP);
+    // Blocked in every thread, it stops the process here and nowhere else.
+    let blocked = sys::set_mask(Signals::ALL.without(Signals::of(&[libc::SIGTSTP])));
+    sys::set_mask(blocked);
+    // Whatever woke us is still pending, and is consumed here.
+    sys::wait_for_signal(Signals::of(&[libc::SIGCONT]), Some(Duration::ZERO)).is_some()
+}

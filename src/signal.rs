@@ -1,0 +1,110 @@
+//! What happens to signals: blocked by the first statement of main, so that a
+//! blocked one stays pending (for PID 1 too) and none is lost before there is
+//! somebody to hear it; then heard in one of two ways.
+//!
+//! The sidecar leaves them to ctrlc. The wrapper has to know which one came:
+//! there the reaper's thread waits for them. What a stop means is not decided here.
+
+use std::ffi::{OsString, c_int};
+use std::io;
+use std::sync::mpsc::Sender;
+
+use nix::libc;
+
+use crate::child::Processes;
+use crate::machine::Event;
+use crate::reaper::Signaling;
+use crate::settings::{Hup, StopSettings};
+use crate::sys::{self, Signals};
+
+/// Faults: blocked, they would kill the process or run in circles when the fault is its own.
+const FAULTS: Signals =
+    Signals::of(&[libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS]);
+/// What the C libraries keep for themselves and unblock in every new thread.
+const LIBC_OWN: Signals = Signals::of(&[32, 33]);
+/// Meant for the process that touched the terminal, and never for its child. Blocked, they fail that access (TTIN) or
+/// allow it (TTOU), and that is all.
+const TERMINAL_ACCESS: Signals = Signals::of(&[libc::SIGTTIN, libc::SIGTTOU]);
+/// What a sidecar is stopped with, and a wrapper unless HUP is passed on.
+const STOPS: Signals = Signals::of(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP]);
+
+/// All signals are blocked. To be turned into one of the two ways of hearing them, or released.
+#[derive(Debug)]
+#[must_use = "nothing hears a signal until this is turned into something that does"]
+pub struct Blocked {
+    old: Signals,
+}
+
+/// Blocks every signal that can be caught, but for the faults: the first statement of main.
+pub fn block() -> Blocked {
+    let old = sys::set_mask(blocked());
+    if sys::ignored_at_start().contains(libc::SIGCHLD) {
+        // Ignored, it makes the kernel reap, and a child's exit code is lost. Children get it back as it was.
+        let _ = sys::set_ignored(libc::SIGCHLD, false);
+    }
+    Blocked { old }
+}
+
+fn blocked() -> Signals {
+    Signals::ALL.without(FAULTS).without(LIBC_OWN)
+}
+
+impl Blocked {
+    /// Hears nothing: signals do what they did before. For the commands that end by themselves.
+    pub fn release(self) {
+        sys::set_mask(self.old);
+    }
+
+    /// Reports INT, TERM and HUP as [`Event::StopRequested`] through ctrlc, those included that came since the start.
+    ///
+    /// A HUP that was ignored when the process started stays ignored: that is what nohup is for.
+    /// Programs started later get `environment`, but for systemd's notification variables.
+    ///
+    /// # Errors
+    /// Where ctrlc cannot start its thread or set its handlers.
+    pub fn sidecar(
+        self,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        events: Sender<Event>,
+    ) -> io::Result<Processes> {
+        let report = events.clone();
+        ctrlc::set_handler(move || {
+            let _ = report.send(Event::StopRequested);
+        })
+        .map_err(io::Error::other)?;
+        if sys::ignored_at_start().contains(libc::SIGHUP) {
+            sys::set_ignored(libc::SIGHUP, true)?;
+        }
+        // Only now: a blocked signal silences ctrlc, and one that came before is delivered here. A parent that blocked
+        // the stop signals cannot have meant this program. CHLD stays with the reaper of the stop hook.
+        sys::set_mask(self.old.without(STOPS).and(Signals::of(&[libc::SIGCHLD])));
+        Ok(Processes::unstarted(self.old, environment, events))
+    }
+
+    /// Starts the reaper's thread. From now on it reports stop signals as [`Event::StopRequested`], and sends a
+    /// *repeated* one to the child besides, at once; from the child's start on it forwards every other signal to the
+    /// child alone, those included that came before, but for CHLD, TTIN, TTOU and the faults.
+    ///
+    /// Stop signals are TERM, INT and HUP. HUP is forwarded instead where `AGONES_SHIM_HUP=pass` asks for it, or where
+    /// it was ignored when the process started: that is what nohup is for, and the child ignores it too.
+    /// Programs started later get `environment`, but for systemd's notification variables.
+    ///
+    /// # Errors
+    /// Where the thread cannot be started, or the kernel refuses the orphans.
+    pub fn wrapper(
+        self,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        stop: StopSettings,
+        events: Sender<Event>,
+    ) -> io::Result<Processes> {
+        let pass_hup = stop.hup == Hup::Pass || sys::ignored_at_start().contains(libc::SIGHUP);
+        let stops = if pass_hup { STOPS.without(Signals::of(&[libc::SIGHUP])) } else { STOPS };
+        let forwarded =
+            blocked().without(stops).without(TERMINAL_ACCESS).without(Signals::of(&[libc::SIGCHLD, KILL, STOP]));
+        Processes::wrapper(self.old, environment, Signaling { stops, forwarded, stop }, events)
+    }
+}
+
+// The two that cannot be caught; in the set they would only be noise.
+const KILL: c_int = libc::SIGKILL;
+const STOP: c_int = libc::SIGSTOP;
