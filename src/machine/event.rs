@@ -26,7 +26,7 @@ pub enum Event {
     ChildEnded {
         /// How.
         end: ProcessEnd,
-        /// Its group had the terminal, so that Ctrl-C and Ctrl-\\ went to it and not to the shim.
+        /// Its group had the terminal, so that Ctrl-C and Ctrl-\ went to it and not to the shim.
         held_terminal: bool,
     },
     /// Wrapper: no process of the child's group is left.

@@ -4,3 +4,6 @@
 mod support;
 
 mod proto;
+mod signals;
+mod terminal;
+mod wrapper;

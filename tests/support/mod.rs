@@ -15,6 +15,7 @@ pub mod proc;
 pub mod proxy;
 pub mod scripted_sdk;
 pub mod shim;
+pub mod specimen;
 pub mod wait;
 
 mod self_tests;
