@@ -13,6 +13,7 @@ pub mod output;
 pub mod ports;
 pub mod proc;
 pub mod proxy;
+pub mod pty;
 pub mod scripted_sdk;
 pub mod shim;
 pub mod specimen;
