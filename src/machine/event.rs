@@ -26,7 +26,7 @@ pub enum Event {
     ChildEnded {
         /// How.
         end: ProcessEnd,
-        /// Its group had the terminal, so that Ctrl-C and Ctrl-\ went to it and not to the shim.
+        /// Its group held the terminal, so that INT or QUIT came from the keyboard.
         held_terminal: bool,
     },
     /// Wrapper: no process of the child's group is left.

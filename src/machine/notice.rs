@@ -1,6 +1,300 @@
-//! Every line that the machine can log, as data: level, message and fields are
-//! looked up here and nowhere else.
+//! Every line that the machine can log, as data: level, message and fields
+//! are looked up here and nowhere else.
+//!
+//! Messages say what happened and, where somebody has to act, what to change.
+
+use std::time::Duration;
+
+use log::Level;
+
+use super::event::ProcessEnd;
 
 /// A log line of the machine.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Notice {}
+#[allow(missing_docs, reason = "each variant is described by its own message, and its fields by their keys")]
+pub enum Notice {
+    Started { version: &'static str, mode: &'static str, sdk: String, readiness: String },
+    Waiting { reason: String },
+    StillWaiting { waiting_for: String, waited: Duration, last_failure: String },
+    Served { after: Duration },
+    SdkConnected { name: String, state: String, attempts: u32 },
+    SdkAttemptFailed { error: String },
+    SdkLost { error: String },
+    SdkBack { state: String, away: Duration },
+    ProbeOnly { waited: Duration, error: String },
+    SdkRequired { waited: Duration, error: String },
+    SdkOff,
+    ForeignGameServer { name: String, hostname: String },
+    IntervalNotBelowPeriod { interval: Duration, period: Duration },
+    Adopted { state: String },
+    ReadyCalled { state: String },
+    ReadyFailed { error: String },
+    ReadyAgain { state: String, after: Duration },
+    Ready { state: String, after: Duration },
+    ReadyProbeOnly { after: Duration },
+    ReadyImpossible { state: String },
+    StateUnknown { state: String },
+    ReadyTimedOut { timeout: Duration, reason: String },
+    LivenessFailed { reason: String, round: u32, threshold: u32 },
+    LivenessRecovered { rounds: u32 },
+    LivenessLost { rounds: u32, reason: String },
+    HealthDisabled,
+    BeatRejected { error: String },
+    BeatsResumed,
+    CounterSet { name: String, count: i64 },
+    CounterClamped { name: String, reading: u64, capacity: i64 },
+    CounterRejected { name: String, error: String },
+    CounterWorks { name: String, count: i64 },
+    ScrapeFailed { name: String, reason: String },
+    ScrapeWorks { name: String, reading: u64 },
+    Stopping { reason: &'static str },
+    StopRepeated,
+    ShutdownAcknowledged { after: Duration },
+    ShutdownFailed { error: String },
+    ShutdownAgain { state: String },
+    ShutdownConfirmed { state: String, after: Duration },
+    ShutdownPointless { state: String },
+    ShutdownSdkLeft { refused_for: Duration },
+    ShutdownUndelivered { timeout: Duration, acknowledged: bool, last: String },
+    ShutdownNoSdk { error: String },
+    HookEnded,
+    HookFailed { reason: String },
+    StopSignalSent,
+    Killed { timeout: Duration },
+    ChildEnded { end: ProcessEnd },
+    GroupLeft,
+    ThreadDied { thread: &'static str, message: String },
+}
+
+/// Values of a line's fields, in the order in which they are written.
+pub type Fields = Vec<(&'static str, String)>;
+
+impl Notice {
+    /// Level, message and fields.
+    #[must_use]
+    #[allow(clippy::too_many_lines, reason = "one table, one arm a message")]
+    pub fn render(&self) -> (Level, &'static str, Fields) {
+        use Level::{Debug, Error, Info, Warn};
+        match self {
+            Self::Started { version, mode, sdk, readiness } => (
+                Info,
+                "agones-shim has started",
+                vec![
+                    ("version", (*version).into()),
+                    ("mode", (*mode).into()),
+                    ("sdk", sdk.clone()),
+                    ("readiness", readiness.clone()),
+                ],
+            ),
+            Self::Waiting { reason } => (Info, "waiting for the game server", vec![("reason", reason.clone())]),
+            Self::StillWaiting { waiting_for, waited, last_failure } => (
+                Warn,
+                "still waiting",
+                vec![
+                    ("for", waiting_for.clone()),
+                    ("waited", seconds(*waited)),
+                    ("last_failure", last_failure.clone()),
+                ],
+            ),
+            Self::Served { after } => {
+                (Info, "the game server is up: every readiness probe has passed", vec![("after", seconds(*after))])
+            }
+            Self::SdkConnected { name, state, attempts } => (
+                Info,
+                "connected to the SDK server",
+                vec![("gameserver", name.clone()), ("state", state.clone()), ("attempts", attempts.to_string())],
+            ),
+            Self::SdkAttemptFailed { error } => {
+                (Debug, "the SDK server cannot be reached yet", vec![("error", error.clone())])
+            }
+            Self::SdkLost { error } => {
+                (Warn, "the SDK server is lost, trying again every second", vec![("error", error.clone())])
+            }
+            Self::SdkBack { state, away } => {
+                (Info, "the SDK server is back", vec![("state", state.clone()), ("away", seconds(*away))])
+            }
+            Self::ProbeOnly { waited, error } => (
+                Warn,
+                "NO AGONES SDK SERVER: running probe-only, nothing is reported to Agones; still trying every second \
+                 (set AGONES_SHIM_SDK=off where there is none, AGONES_SHIM_SDK=required where there must be one)",
+                vec![("waited", seconds(*waited)), ("error", error.clone())],
+            ),
+            Self::SdkRequired { waited, error } => (
+                Error,
+                "no SDK server within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS, and AGONES_SHIM_SDK=required",
+                vec![("waited", seconds(*waited)), ("error", error.clone())],
+            ),
+            Self::SdkOff => (Info, "AGONES_SHIM_SDK=off: running probe-only, nothing is reported to Agones", vec![]),
+            Self::ForeignGameServer { name, hostname } => (
+                Warn,
+                "THIS IS PROBABLY ANOTHER POD'S SDK SERVER: its GameServer is not named like this Pod \
+                 (with hostNetwork, Pods of one node share port 9357: give each its own AGONES_SDK_GRPC_PORT, or drop hostNetwork)",
+                vec![("gameserver", name.clone()), ("hostname", hostname.clone())],
+            ),
+            Self::IntervalNotBelowPeriod { interval, period } => (
+                Warn,
+                "beats come no faster than Agones expects them, so the GameServer may turn Unhealthy: set \
+                 AGONES_SHIM_HEALTH_INTERVAL_SECS below spec.health.periodSeconds, or unset it",
+                vec![("interval", seconds(*interval)), ("period", seconds(*period))],
+            ),
+            Self::Adopted { state } => (
+                Info,
+                "the GameServer has been Ready before: beats depend on the liveness probes from now on",
+                vec![("state", state.clone())],
+            ),
+            Self::ReadyCalled { state } => (Info, "calling Ready()", vec![("state", state.clone())]),
+            Self::ReadyFailed { error } => (Warn, "Ready() failed, trying again", vec![("error", error.clone())]),
+            Self::ReadyAgain { state, after } => (
+                Warn,
+                "Ready() was acknowledged but does not show, calling it again",
+                vec![("state", state.clone()), ("after", seconds(*after))],
+            ),
+            Self::Ready { state, after } => {
+                (Info, "the GameServer is ready", vec![("state", state.clone()), ("after", seconds(*after))])
+            }
+            Self::ReadyProbeOnly { after } => {
+                (Info, "ready, with no SDK server to tell", vec![("after", seconds(*after))])
+            }
+            Self::ReadyImpossible { state } => (
+                Warn,
+                "not calling Ready(): this GameServer is at its end and Agones will not take it back",
+                vec![("state", state.clone())],
+            ),
+            Self::StateUnknown { state } => (
+                Warn,
+                "not calling Ready(): the SDK server reports a state that is none before Ready",
+                vec![("state", state.clone())],
+            ),
+            Self::ReadyTimedOut { timeout, reason } => (
+                Error,
+                "the game server did not become ready within AGONES_SHIM_READY_TIMEOUT_SECS, leaving",
+                vec![("timeout", seconds(*timeout)), ("reason", reason.clone())],
+            ),
+            Self::LivenessFailed { reason, round, threshold } => (
+                Warn,
+                "liveness failed, withholding beats",
+                vec![("reason", reason.clone()), ("round", round.to_string()), ("threshold", threshold.to_string())],
+            ),
+            Self::LivenessRecovered { rounds } => {
+                (Info, "liveness is back", vec![("failed_rounds", rounds.to_string())])
+            }
+            Self::LivenessLost { rounds, reason } => (
+                Error,
+                "the game server is gone: AGONES_SHIM_LIVE_FAILURE_THRESHOLD rounds of liveness have failed in a row, \
+                 leaving without Shutdown() so that Agones replaces it as Unhealthy",
+                vec![("failed_rounds", rounds.to_string()), ("reason", reason.clone())],
+            ),
+            Self::HealthDisabled => (
+                Error,
+                "spec.health.disabled is set: Agones does not watch beats, so nothing will replace this server",
+                vec![],
+            ),
+            Self::BeatRejected { error } => (Warn, "the SDK server rejects beats", vec![("error", error.clone())]),
+            Self::BeatsResumed => (Info, "beats are accepted again", vec![]),
+            Self::CounterSet { name, count } => {
+                (Debug, "counter set", vec![("counter", name.clone()), ("count", count.to_string())])
+            }
+            Self::CounterClamped { name, reading, capacity } => (
+                Warn,
+                "the reading is above the Counter's capacity, the capacity is reported instead: raise \
+                 spec.counters.<name>.capacity",
+                vec![("counter", name.clone()), ("reading", reading.to_string()), ("capacity", capacity.to_string())],
+            ),
+            Self::CounterRejected { name, error } => (
+                Warn,
+                "the SDK server rejects the Counter, trying once a minute: declare it in the GameServer's spec.counters \
+                 and see that the feature gate CountsAndLists is on (Agones 1.43 and later: by default)",
+                vec![("counter", name.clone()), ("error", error.clone())],
+            ),
+            Self::CounterWorks { name, count } => {
+                (Info, "the Counter is accepted", vec![("counter", name.clone()), ("count", count.to_string())])
+            }
+            Self::ScrapeFailed { name, reason } => (
+                Warn,
+                "no reading for the Counter, it keeps its value: see AGONES_SHIM_COUNTER_METRICS_URL and \
+                 AGONES_SHIM_COUNTER_METRIC",
+                vec![("counter", name.clone()), ("reason", reason.clone())],
+            ),
+            Self::ScrapeWorks { name, reading } => (
+                Info,
+                "the Counter has a reading again",
+                vec![("counter", name.clone()), ("reading", reading.to_string())],
+            ),
+            Self::Stopping { reason } => (Info, "stopping", vec![("reason", (*reason).into())]),
+            Self::StopRepeated => (Warn, "stop signal repeated: not waiting for Shutdown() any longer", vec![]),
+            Self::ShutdownAcknowledged { after } => (
+                Info,
+                "Shutdown() is acknowledged, staying until the GameServer shows it",
+                vec![("after", seconds(*after))],
+            ),
+            Self::ShutdownFailed { error } => (Warn, "Shutdown() failed, trying again", vec![("error", error.clone())]),
+            Self::ShutdownAgain { state } => {
+                (Info, "Shutdown() does not show yet, calling it again", vec![("state", state.clone())])
+            }
+            Self::ShutdownConfirmed { state, after } => {
+                (Info, "Shutdown() has landed", vec![("state", state.clone()), ("after", seconds(*after))])
+            }
+            Self::ShutdownPointless { state } => (
+                Warn,
+                "not waiting for Shutdown(): a GameServer in this state ignores it",
+                vec![("state", state.clone())],
+            ),
+            Self::ShutdownSdkLeft { refused_for } => (
+                Warn,
+                "the SDK server has left after acknowledging Shutdown(), not waiting for it to show",
+                vec![("refused_for", seconds(*refused_for))],
+            ),
+            Self::ShutdownUndelivered { timeout, acknowledged, last } => (
+                Error,
+                "Shutdown() was not confirmed within AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS: the GameServer may end Unhealthy",
+                vec![
+                    ("timeout", seconds(*timeout)),
+                    ("acknowledged", acknowledged.to_string()),
+                    ("last", last.clone()),
+                ],
+            ),
+            Self::ShutdownNoSdk { error } => (
+                Info,
+                "no SDK server was ever reached, so there is no Shutdown() to deliver",
+                vec![("error", error.clone())],
+            ),
+            Self::HookEnded => (Info, "the stop hook has ended", vec![]),
+            Self::HookFailed { reason } => {
+                (Warn, "the stop hook failed, stopping all the same", vec![("reason", reason.clone())])
+            }
+            Self::StopSignalSent => (Info, "the stop signal was sent to the game server", vec![]),
+            Self::Killed { timeout } => (
+                Warn,
+                "the game server is still there after AGONES_SHIM_STOP_TIMEOUT_SECS, sending SIGKILL",
+                vec![("timeout", seconds(*timeout))],
+            ),
+            Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
+            Self::GroupLeft => (Info, "waiting for what is left of the game server's process group", vec![]),
+            Self::ThreadDied { thread, message } => (
+                Error,
+                "BUG: a thread of agones-shim has died, leaving with exit code 70; please report this line",
+                vec![("thread", (*thread).into()), ("panic", message.clone())],
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for ProcessEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit code {code}"),
+            Self::Signaled(signal) => write!(f, "signal {signal}"),
+        }
+    }
+}
+
+/// Seconds as people write them: `2s`, `0.5s`, `1.234s`.
+#[must_use]
+pub fn seconds(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis.is_multiple_of(1000) {
+        return format!("{}s", millis / 1000);
+    }
+    let text = format!("{}.{:03}", millis / 1000, millis % 1000);
+    format!("{}s", text.trim_end_matches('0'))
+}

@@ -2,8 +2,27 @@
 //!
 //! `table.rs` has one row per variable, `parse.rs` turns rows and an
 //! environment into [`Settings`] or into *all* errors at once, `help.rs` makes
-//! `--help` and the README's table from the same rows. Nothing here reads the
-//! process's own environment: it is passed in.
+//! `--help` and the README's table from the same rows, `check.rs` the output of
+//! `agones-shim check`. Nothing here reads the process's own environment: it is
+//! passed in.
+
+mod address;
+pub mod check;
+mod draft;
+mod filter;
+pub mod help;
+pub mod parse;
+mod show;
+mod signal;
+mod suggest;
+pub mod table;
+mod url;
+mod values;
+mod words;
+
+pub use address::status_addr;
+pub(crate) use suggest::nearest;
+
 
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
@@ -46,6 +65,37 @@ pub struct Settings {
     /// Program run at stop, if any.
     pub stop_hook: Option<StopHook>,
     /// Status endpoint; `None` is off.
+    pub status_addr: Option<StatusAddr>,
+    /// What is logged, and how.
+    pub log: LogSettings,
+}
+
+/// What `agones-shim probe` reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeSettings {
+    /// Never empty; resolved like [`Settings::liveness`].
+    pub liveness: Vec<Probe>,
+    /// One probe, connect to last byte.
+    pub probe_timeout: Duration,
+    /// What is logged, and how.
+    pub log: LogSettings,
+}
+
+/// What `agones-shim sdk CALL` reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SdkSettings {
+    /// Where the SDK server listens.
+    pub endpoint: Endpoint,
+    /// Deadline of the connection and of the call, each.
+    pub call_timeout: Duration,
+    /// What is logged, and how.
+    pub log: LogSettings,
+}
+
+/// What `agones-shim status` reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusSettings {
+    /// Where the status endpoint of the running shim listens, if it has one.
     pub status_addr: Option<StatusAddr>,
     /// What is logged, and how.
     pub log: LogSettings,

@@ -1,0 +1,55 @@
+//! What the machine has to know of the settings.
+
+use std::time::Duration;
+
+use crate::settings::{SdkMode, Settings, StopScope};
+
+/// `spec.health.periodSeconds` x `failureThreshold` of a GameServer that says nothing.
+pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(15);
+/// The health interval while nothing else is known; half of Agones' default period would be less.
+pub(super) const DEFAULT_HEALTH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The machine's view of the settings.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields are those of Settings")]
+pub struct Config {
+    /// The game is the shim's child.
+    pub wrapper: bool,
+    pub sdk: SdkMode,
+    pub sdk_connect_timeout: Duration,
+    pub shutdown_timeout: Duration,
+    pub ready_timeout: Option<Duration>,
+    pub health_interval: Option<Duration>,
+    pub live_failure_threshold: Option<u32>,
+    /// A readiness round says nothing that a liveness round would not.
+    pub liveness_is_readiness: bool,
+    /// Name of the Counter to publish.
+    pub counter: Option<String>,
+    pub stop_timeout: Option<Duration>,
+    pub stop_scope: StopScope,
+    pub stop_hook: bool,
+    /// The Pod's hostname, only inside Kubernetes.
+    pub pod_hostname: Option<String>,
+}
+
+impl Config {
+    /// Takes what it needs. `pod_hostname` is `None` outside Kubernetes.
+    #[must_use]
+    pub fn new(settings: &Settings, wrapper: bool, pod_hostname: Option<String>) -> Self {
+        Self {
+            wrapper,
+            sdk: settings.sdk,
+            sdk_connect_timeout: settings.sdk_connect_timeout,
+            shutdown_timeout: settings.shutdown_timeout,
+            ready_timeout: settings.ready_timeout,
+            health_interval: settings.health_interval,
+            live_failure_threshold: settings.live_failure_threshold.map(std::num::NonZeroU32::get),
+            liveness_is_readiness: settings.liveness == settings.readiness,
+            counter: settings.counter.as_ref().map(|counter| counter.name.clone()),
+            stop_timeout: settings.stop.timeout,
+            stop_scope: settings.stop.scope,
+            stop_hook: settings.stop_hook.is_some(),
+            pod_hostname,
+        }
+    }
+}

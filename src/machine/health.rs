@@ -1,0 +1,147 @@
+//! Liveness rounds and beats.
+//!
+//! Until the game has been served, beats are unconditional: a slow start is
+//! no hang. From then on, and from the start for a GameServer that has been
+//! Ready before, a beat goes out only if the last liveness round passed.
+
+use std::time::Duration;
+
+use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
+use super::event::CallError;
+use super::{Call, Effect, Effects, Machine, Notice, ProbeReport, failures};
+use crate::exit::ExitReason;
+
+/// Fewer failed rounds than this never mean that a server is gone.
+const MIN_THRESHOLD: u32 = 3;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Health {
+    /// Liveness rounds are run, and beats depend on them.
+    pub(super) watching: bool,
+    /// How the last liveness round ended; `None` before the first.
+    pub(super) alive: Option<bool>,
+    /// A round has been asked for and has not ended.
+    pub(super) checking: bool,
+    /// Failed rounds in a row.
+    pub(super) failed_rounds: u32,
+    pub(super) readiness_failures: u32,
+    /// A beat is to go out as soon as no call is under way.
+    pub(super) beat_wanted: bool,
+    /// A beat that was due did not go out: the next good news sends it.
+    pub(super) beat_owed: bool,
+    /// The SDK server rejected the last beat.
+    pub(super) rejected: bool,
+}
+
+impl Machine {
+    /// `AGONES_SHIM_HEALTH_INTERVAL_SECS`, else the smaller of 5 s and half of the GameServer's period.
+    pub(super) fn health_interval(&self) -> Duration {
+        self.config.health_interval.unwrap_or_else(|| {
+            let period = self.game_server.as_ref().and_then(|game_server| game_server.health.period);
+            period.map_or(DEFAULT_HEALTH_INTERVAL, |period| DEFAULT_HEALTH_INTERVAL.min(period / 2))
+        })
+    }
+
+    /// The smallest number of rounds, at least 3, that lasts as long as Agones' own patience.
+    pub(super) fn failure_threshold(&self) -> u32 {
+        self.config.live_failure_threshold.unwrap_or_else(|| {
+            let patience = self.game_server.as_ref().and_then(|game_server| game_server.health.patience());
+            let patience = patience.unwrap_or(DEFAULT_PATIENCE).as_nanos();
+            let rounds = patience.div_ceil(self.health_interval().as_nanos().max(1));
+            u32::try_from(rounds).unwrap_or(u32::MAX).max(MIN_THRESHOLD)
+        })
+    }
+
+    /// From now on beats depend on liveness; `alive` is what is known already.
+    pub(super) fn watch_liveness(&mut self, alive: bool, out: &mut Effects) {
+        if self.health.watching {
+            return;
+        }
+        self.health.watching = true;
+        if alive {
+            self.health.alive = Some(true);
+        } else {
+            self.health.beat_owed = std::mem::take(&mut self.health.beat_wanted);
+            self.check_liveness(out);
+        }
+    }
+
+    pub(super) fn health_due(&mut self, out: &mut Effects) {
+        if self.health.watching && self.stop.is_none() {
+            self.check_liveness(out);
+        }
+        self.beat_at_once();
+    }
+
+    fn check_liveness(&mut self, out: &mut Effects) {
+        if !self.health.checking {
+            self.health.checking = true;
+            out.push(Effect::CheckLiveness);
+        }
+    }
+
+    /// A beat now if one may go out, else as soon as one may.
+    pub(super) fn beat_at_once(&mut self) {
+        let may = self.link.up && self.is_alive();
+        self.health.beat_wanted = may;
+        self.health.beat_owed = !may;
+    }
+
+    fn is_alive(&self) -> bool {
+        match &self.stop {
+            Some(stop) => stop.may_beat(self.config.wrapper, self.health.alive),
+            None => !self.health.watching || self.health.alive == Some(true),
+        }
+    }
+
+    pub(super) fn next_beat(&mut self) -> Option<Call> {
+        std::mem::take(&mut self.health.beat_wanted).then_some(Call::Health)
+    }
+
+    pub(super) fn beat_answered(&mut self, outcome: Result<(), CallError>, out: &mut Effects) {
+        match outcome {
+            Ok(()) => {
+                if std::mem::take(&mut self.health.rejected) {
+                    out.push(Effect::Log(Notice::BeatsResumed));
+                }
+            }
+            // A broken link has been reported; the beat is sent when it is back.
+            Err(_) if !self.link.up => self.health.beat_owed = true,
+            Err(error) => {
+                if !std::mem::replace(&mut self.health.rejected, true) {
+                    out.push(Effect::Log(Notice::BeatRejected { error: error.message }));
+                }
+            }
+        }
+    }
+
+    pub(super) fn liveness_checked(&mut self, now: std::time::Instant, reports: &[ProbeReport], out: &mut Effects) {
+        self.health.checking = false;
+        if self.stop.is_some() || !self.health.watching {
+            return;
+        }
+        if reports.iter().all(|report| report.outcome.is_ok()) {
+            let rounds = std::mem::take(&mut self.health.failed_rounds);
+            if rounds > 0 {
+                out.push(Effect::Log(Notice::LivenessRecovered { rounds }));
+            }
+            self.health.alive = Some(true);
+            if self.health.beat_owed {
+                self.beat_at_once();
+            }
+            return;
+        }
+        self.health.alive = Some(false);
+        self.health.failed_rounds = self.health.failed_rounds.saturating_add(1);
+        self.health.beat_wanted = false;
+        let (round, threshold, reason) = (self.health.failed_rounds, self.failure_threshold(), failures(reports));
+        out.push(Effect::Log(Notice::LivenessFailed { reason: reason.clone(), round, threshold }));
+        if round >= threshold {
+            out.push(Effect::Log(Notice::LivenessLost { rounds: round, reason }));
+            if self.game_server.as_ref().is_some_and(|game_server| game_server.health.disabled) {
+                out.push(Effect::Log(Notice::HealthDisabled));
+            }
+            self.begin_stop(now, "liveness", Some(ExitReason::GameServerGone), false, out);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The sentences of SPEC.md section 2, each as a trace in a world with a fake clock.
+
+mod counter;
+mod health;
+mod link;
+mod ready;
+mod stop;
+mod walk;
+mod world;
+mod wrapper;

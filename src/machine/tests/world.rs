@@ -1,0 +1,321 @@
+//! A world around the machine: a fake clock that jumps to the next deadline, a
+//! game, an SDK server, a child; everything that happens goes into a trace.
+
+use std::time::{Duration, Instant};
+
+use super::super::*;
+use crate::game_server::{Counter, State};
+use crate::settings::{SdkMode, StopScope};
+
+pub fn secs(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+pub fn config() -> Config {
+    Config {
+        wrapper: false,
+        sdk: SdkMode::Auto,
+        sdk_connect_timeout: secs(30.0),
+        shutdown_timeout: secs(8.0),
+        ready_timeout: None,
+        health_interval: Some(secs(5.0)),
+        live_failure_threshold: None,
+        liveness_is_readiness: true,
+        counter: None,
+        stop_timeout: None,
+        stop_scope: StopScope::Group,
+        stop_hook: false,
+        pod_hostname: None,
+    }
+}
+
+pub fn wrapper() -> Config {
+    Config { wrapper: true, ..config() }
+}
+
+/// The SDK server of the world.
+#[derive(Clone, Debug)]
+pub struct Server {
+    pub reachable: bool,
+    /// Every call hangs until its deadline.
+    pub silent: bool,
+    pub game_server: GameServer,
+    /// Calls of this name are rejected.
+    pub rejects: Vec<&'static str>,
+    /// Ready() and Shutdown() show this long after the call; `None` is never.
+    pub applies_after: Option<Duration>,
+    pending: Option<(Instant, State)>,
+}
+
+/// Machine, clock and surroundings.
+pub struct World {
+    pub machine: Machine,
+    pub start: Instant,
+    pub now: Instant,
+    pub server: Server,
+    /// Readiness rounds pass.
+    pub ready: bool,
+    /// Liveness rounds pass.
+    pub alive: bool,
+    pub trace: Vec<String>,
+    pub exit: Option<ExitReason>,
+    /// The hook ends this long after it was started.
+    pub hook_takes: Option<Duration>,
+    /// The child ends this long after its stop signal.
+    pub child_takes: Option<Duration>,
+    awaiting: bool,
+    interval: Option<(Duration, Instant)>,
+    later: Vec<(Instant, Event)>,
+}
+
+impl World {
+    pub fn new(config: Config) -> Self {
+        let start = Instant::now();
+        let game_server = GameServer {
+            name: "game-1".into(),
+            state: State::Scheduled,
+            health: crate::game_server::Health { disabled: false, period: Some(secs(5.0)), failure_threshold: Some(3) },
+            ..GameServer::default()
+        };
+        let server = Server {
+            reachable: true,
+            silent: false,
+            game_server,
+            rejects: Vec::new(),
+            applies_after: Some(secs(0.5)),
+            pending: None,
+        };
+        Self {
+            machine: Machine::new(config, start),
+            start,
+            now: start,
+            server,
+            ready: false,
+            alive: true,
+            trace: Vec::new(),
+            exit: None,
+            hook_takes: None,
+            child_takes: None,
+            awaiting: false,
+            interval: None,
+            later: Vec::new(),
+        }
+    }
+
+    /// Starts the machine; `setup` changes the world before.
+    pub fn started(config: Config, setup: impl FnOnce(&mut Self)) -> Self {
+        let mut world = Self::new(config);
+        setup(&mut world);
+        let mut effects = Effects::new();
+        world.machine.start(world.now, &mut effects);
+        world.perform(effects);
+        world
+    }
+
+    /// A world whose GameServer has become Ready, with an empty trace.
+    pub fn at_ready(config: Config, setup: impl FnOnce(&mut Self)) -> Self {
+        let mut world = Self::started(config, |world| {
+            world.ready = true;
+            setup(world);
+        });
+        world.run(2.0);
+        assert_eq!(world.machine.phase, Phase::Ready, "{:#?}", world.trace);
+        world.trace.clear();
+        world
+    }
+
+    pub fn event(&mut self, event: Event) {
+        let mut effects = Effects::new();
+        self.machine.step(self.now, event, &mut effects);
+        self.perform(effects);
+    }
+
+    /// Lets time pass, from deadline to deadline.
+    pub fn run(&mut self, seconds: f64) {
+        let end = self.now + secs(seconds);
+        while self.exit.is_none() {
+            let tick = self.interval.map(|(_, at)| at);
+            let later = self.later.iter().map(|(at, _)| *at).min();
+            let next = [self.machine.next_deadline(), tick, later].into_iter().flatten().min();
+            let Some(at) = next.filter(|at| *at <= end) else { break };
+            self.now = self.now.max(at);
+            if tick.is_some_and(|tick| tick <= self.now) {
+                let (interval, at) = self.interval.expect("it ticks");
+                self.interval = Some((interval, at + interval));
+                self.event(Event::HealthDue);
+            } else if let Some(place) = self.later.iter().position(|(at, _)| *at <= self.now) {
+                let (_, event) = self.later.remove(place);
+                self.event(event);
+            } else {
+                self.event(Event::Tick);
+            }
+        }
+        self.now = self.now.max(end);
+    }
+
+    pub fn stop(&mut self) {
+        self.note("-> stop signal");
+        self.event(Event::StopRequested);
+    }
+
+    /// Something happens this many seconds from now.
+    pub fn later(&mut self, seconds: f64, event: Event) {
+        self.later.push((self.now + secs(seconds), event));
+    }
+
+    /// The game opens now.
+    pub fn open(&mut self) {
+        self.ready = true;
+        if std::mem::take(&mut self.awaiting) {
+            self.event(Event::ReadinessPassed(report(Ok(()))));
+        }
+    }
+
+    pub fn note(&mut self, what: &str) {
+        let at = (self.now - self.start).as_secs_f64();
+        self.trace.push(format!("{at:.2} {what}"));
+    }
+
+    /// The lines of the trace that contain one of these words.
+    pub fn lines(&self, words: &[&str]) -> Vec<&str> {
+        self.trace.iter().map(String::as_str).filter(|line| words.iter().any(|word| line.contains(word))).collect()
+    }
+
+    pub fn count(&self, word: &str) -> usize {
+        self.lines(&[word]).len()
+    }
+
+    fn perform(&mut self, effects: Effects) {
+        let mut answer = None;
+        for effect in effects {
+            match effect {
+                Effect::Log(notice) => {
+                    let (level, message, _) = notice.render();
+                    if level != log::Level::Debug {
+                        let short: String = message.chars().take(60).collect();
+                        self.note(&format!("{} {short}", level.as_str().to_lowercase()));
+                    }
+                }
+                Effect::Call(call) => {
+                    self.note(&format!("call {call:?}"));
+                    assert!(answer.is_none(), "two calls in one step");
+                    answer = Some(self.serve(&call));
+                }
+                Effect::AwaitReadiness => {
+                    if self.ready {
+                        self.later.push((self.now, Event::ReadinessPassed(report(Ok(())))));
+                    } else {
+                        self.awaiting = true;
+                        let failed = report(Err("connection refused".into()));
+                        self.later.push((self.now, Event::ReadinessFailed(failed)));
+                    }
+                }
+                Effect::CheckLiveness => {
+                    let outcome = if self.alive { Ok(()) } else { Err("connection refused".into()) };
+                    self.later.push((self.now, Event::LivenessChecked(report(outcome))));
+                }
+                Effect::SetHealthInterval(interval) => self.interval = Some((interval, self.now + interval)),
+                Effect::StopProbing => self.awaiting = false,
+                Effect::Exit(reason) => {
+                    self.note(&format!("exit {}", reason.code()));
+                    self.exit = Some(reason);
+                }
+                Effect::StartStopHook(reason) => {
+                    self.note(&format!("hook {reason}"));
+                    if let Some(takes) = self.hook_takes {
+                        self.later.push((self.now + takes, Event::HookEnded(Ok(()))));
+                    }
+                }
+                Effect::SendStopSignal => {
+                    self.note("stop signal to the child");
+                    if let Some(takes) = self.child_takes {
+                        self.child_ends(takes, ProcessEnd::Signaled(15));
+                    }
+                }
+                Effect::TerminateGroup => self.note("TERM to the group"),
+                Effect::KillGroup => {
+                    self.note("KILL to the group");
+                    self.child_ends(Duration::ZERO, ProcessEnd::Signaled(9));
+                }
+                Effect::StartScraping => self.note("scrape"),
+            }
+        }
+        if let Some((takes, answer)) = answer {
+            if takes.is_zero() {
+                self.event(Event::Answered(answer));
+            } else {
+                // A blocking call: the state thread sees nothing else meanwhile.
+                self.now += takes;
+                self.event(Event::Answered(answer));
+            }
+        }
+    }
+
+    fn child_ends(&mut self, after: Duration, end: ProcessEnd) {
+        let at = self.now + after;
+        self.later.push((at, Event::ChildEnded { end, held_terminal: false }));
+        self.later.push((at, Event::GroupEmpty));
+    }
+
+    fn serve(&mut self, call: &Call) -> (Duration, Answer) {
+        if let Some((at, state)) = self.server.pending.take() {
+            if at <= self.now {
+                self.server.game_server.state = state;
+            } else {
+                self.server.pending = Some((at, state));
+            }
+        }
+        let connecting = *call == Call::Connect;
+        let name = format!("{call:?}");
+        let (takes, failure) = if !self.server.reachable {
+            (Duration::ZERO, Some(error(CallErrorKind::Unavailable)))
+        } else if self.server.silent {
+            (secs(if connecting { 0.5 } else { 2.0 }), Some(error(CallErrorKind::DeadlineExceeded)))
+        } else if self.server.rejects.iter().any(|rejected| name.starts_with(rejected)) {
+            (Duration::ZERO, Some(error(CallErrorKind::Rejected)))
+        } else {
+            (Duration::ZERO, None)
+        };
+        let outcome = failure.map_or(Ok(()), Err);
+        if outcome.is_ok() {
+            let state = match call {
+                Call::Ready => Some(State::Ready),
+                Call::Shutdown => Some(State::Shutdown),
+                _ => None,
+            };
+            if let (Some(state), Some(after)) = (state, self.server.applies_after) {
+                self.server.pending = Some((self.now + after, state));
+            }
+        }
+        let game_server = outcome.clone().map(|()| self.server.game_server.clone());
+        let answer = match call {
+            Call::Connect => Answer::Connected(game_server),
+            Call::GetGameServer => Answer::GameServer(game_server),
+            Call::Ready => Answer::Ready(outcome),
+            Call::Shutdown => Answer::Shutdown(outcome),
+            Call::Health => Answer::Health(outcome),
+            Call::GetCounter => {
+                let counters = &self.server.game_server.counters;
+                Answer::GetCounter(
+                    outcome
+                        .and_then(|()| counters.values().next().copied().ok_or_else(|| error(CallErrorKind::Rejected))),
+                )
+            }
+            Call::UpdateCounter(count) => {
+                let in_range = |counter: &&Counter| (0..=counter.capacity).contains(count);
+                let taken = self.server.game_server.counters.values().next().filter(in_range).is_some();
+                let rejected = (!taken).then(|| error(CallErrorKind::Rejected));
+                Answer::UpdateCounter(outcome.and_then(|()| rejected.map_or(Ok(()), Err)))
+            }
+        };
+        (takes, answer)
+    }
+}
+
+pub fn error(kind: CallErrorKind) -> CallError {
+    CallError { kind, message: format!("{kind:?}") }
+}
+
+pub fn report(outcome: Result<(), String>) -> Vec<ProbeReport> {
+    vec![ProbeReport { probe: "tcp localhost:7777".into(), outcome, took: Duration::ZERO }]
+}

@@ -1,0 +1,101 @@
+//! The machine's named timers: a table of deadlines, no clock.
+
+use std::time::Instant;
+
+/// Each thing that the machine waits for by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// The next attempt to reach the SDK server.
+    Connect,
+    /// `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`.
+    SdkConnectTimeout,
+    /// `AGONES_SHIM_READY_TIMEOUT_SECS`.
+    ReadyTimeout,
+    /// The next line that says what is being waited for.
+    WaitReport,
+    /// The next look at the GameServer on the way to Ready.
+    Claim,
+    /// The next try of a Counter that was rejected.
+    CounterRetry,
+    /// The next step of delivering and confirming Shutdown().
+    ShutdownStep,
+    /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
+    ShutdownBound,
+    /// `AGONES_SHIM_STOP_TIMEOUT_SECS`.
+    Kill,
+    /// The end of waiting for what SIGKILL was sent to.
+    Leave,
+}
+
+const ALL: [Timer; 10] = [
+    Timer::Connect,
+    Timer::SdkConnectTimeout,
+    Timer::ReadyTimeout,
+    Timer::WaitReport,
+    Timer::Claim,
+    Timer::CounterRetry,
+    Timer::ShutdownStep,
+    Timer::ShutdownBound,
+    Timer::Kill,
+    Timer::Leave,
+];
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Timers([Option<Instant>; ALL.len()]);
+
+impl Timers {
+    pub(super) fn set(&mut self, timer: Timer, at: Instant) {
+        self.0[timer as usize] = Some(at);
+    }
+
+    pub(super) fn cancel(&mut self, timer: Timer) {
+        self.0[timer as usize] = None;
+    }
+
+    pub(super) fn cancel_all(&mut self) {
+        self.0 = Default::default();
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.0.iter().flatten().min().copied()
+    }
+
+    /// Takes the timer that has been due longest, so that each fires once and in order.
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<Timer> {
+        let due = ALL.into_iter().filter_map(|timer| Some((self.0[timer as usize]?, timer)));
+        let (at, timer) = due.min_by_key(|(at, _)| *at)?;
+        (at <= now).then(|| {
+            self.cancel(timer);
+            timer
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn every_timer_has_a_place_of_its_own() {
+        for (place, timer) in ALL.into_iter().enumerate() {
+            assert_eq!(timer as usize, place);
+        }
+    }
+
+    #[test]
+    fn due_timers_fire_once_and_in_the_order_of_their_deadlines() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut timers = Timers::default();
+        timers.set(Timer::Connect, at(3));
+        timers.set(Timer::Leave, at(1));
+        timers.set(Timer::Claim, at(2));
+        assert_eq!(timers.next_deadline(), Some(at(1)));
+        assert_eq!(timers.take_due(at(0)), None);
+        assert_eq!(timers.take_due(at(2)), Some(Timer::Leave));
+        assert_eq!(timers.take_due(at(2)), Some(Timer::Claim));
+        assert_eq!(timers.take_due(at(2)), None);
+        assert_eq!(timers.next_deadline(), Some(at(3)));
+    }
+}

@@ -1,0 +1,93 @@
+//! The thread "scrape": reads the metrics endpoint at once and then at every interval, and reports what it read.
+//!
+//! It judges nothing: whether a failure matters, what is sent and when, is the machine's business. It ends when its
+//! handle is dropped, after the scrape that is under way.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::deadline::Deadline;
+use crate::exposition::Sum;
+use crate::http;
+use crate::machine::Event;
+use crate::resolve::Resolver;
+use crate::settings::CounterSettings;
+
+/// One scrape takes at most this long, and never longer than the interval.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// A metrics text of this size has some 200,000 series: something is broken.
+const BODY_CAP: usize = 16 * 1024 * 1024;
+
+/// The text format, which everything that speaks OpenMetrics speaks too.
+const ACCEPT: &str = "text/plain;version=0.0.4;q=1,text/plain;q=0.5,*/*;q=0.1";
+
+/// The running thread. Dropping the sender stops it.
+#[derive(Debug)]
+pub struct Scrape {
+    /// First, so that it drops first.
+    pub stop: Sender<()>,
+    /// The thread.
+    pub join: JoinHandle<()>,
+}
+
+/// Starts scraping, at once.
+///
+/// # Errors
+///
+/// When the system refuses a thread.
+pub fn spawn(settings: &CounterSettings, events: Sender<Event>) -> io::Result<Scrape> {
+    let (stop, stopped) = channel();
+    let settings = settings.clone();
+    let join = thread::Builder::new().name("scrape".to_owned()).spawn(move || run(&settings, &events, &stopped))?;
+    Ok(Scrape { stop, join })
+}
+
+/// Scrapes until the other end of `stopped` or of `events` has gone.
+pub fn run(settings: &CounterSettings, events: &Sender<Event>, stopped: &Receiver<()>) {
+    let mut resolver = Resolver::new();
+    let mut due = Instant::now();
+    loop {
+        if events.send(Event::Scraped(scrape(settings, &mut resolver))).is_err() {
+            return;
+        }
+        due = next(due, Instant::now(), settings.interval);
+        match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// One reading.
+///
+/// # Errors
+///
+/// The reason for people why there is none.
+pub fn scrape(settings: &CounterSettings, resolver: &mut Resolver) -> Result<u64, String> {
+    let CounterSettings { url, metric, interval, .. } = settings;
+    let deadline = Deadline::after(LONGEST.min(*interval));
+    let addresses = resolver.addresses(&url.host, url.port, deadline)?;
+    let mut sum = Sum::new(metric);
+    let response = http::get(url, &addresses, deadline, Some(ACCEPT), BODY_CAP, |chunk| sum.feed(chunk))
+        .map_err(|failure| failure.reason)?;
+    if response.status != 200 {
+        return Err(response.describe());
+    }
+    if !response.complete {
+        return Err(format!("the metrics are more than {} MiB", BODY_CAP >> 20));
+    }
+    sum.finish().map_err(|reason| reason.to_string())
+}
+
+/// The first point after `now` that is a whole number of intervals after `due`: scrapes that were missed are not made
+/// up for, and the rhythm stays.
+fn next(due: Instant, now: Instant, interval: Duration) -> Instant {
+    let missed = now.saturating_duration_since(due).as_nanos() / interval.as_nanos().max(1);
+    due + interval.saturating_mul(u32::try_from(missed).unwrap_or(u32::MAX - 1) + 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Against an endpoint that answers a scripted list, and the rhythm by a clock of its own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+
+use super::*;
+use crate::settings::{Host, HttpTarget};
+
+const PLENTY: Duration = Duration::from_secs(30);
+
+/// Answers one connection after the other, then closes its port.
+fn endpoint(answers: Vec<String>) -> (CounterSettings, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = settings(listener.local_addr().unwrap());
+    let serve = move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(PLENTY)).unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            assert!(lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).count() > 1);
+            // A client that has read enough goes.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    };
+    (settings, thread::spawn(serve))
+}
+
+fn settings(address: SocketAddr) -> CounterSettings {
+    CounterSettings {
+        name: "players".into(),
+        url: HttpTarget {
+            url: format!("http://{address}/metrics"),
+            credentials: None,
+            host: Host::Ip(address.ip()),
+            port: address.port().try_into().unwrap(),
+        },
+        metric: "m".parse().unwrap(),
+        interval: PLENTY,
+    }
+}
+
+fn ok(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+#[test]
+fn case_33_a_reading_or_the_reason_why_there_is_none() {
+    let cases = [
+        (ok("m 4\n"), Ok(4)),
+        (ok("# HELP m m 5\r\nm{a=\"1\"} 1.5\r\nm{a=\"2\"} 2"), Ok(4)),
+        (ok("m NaN"), Err("metric \"m\" is NaN")),
+        (ok("m_max 9"), Err("metric \"m\" not found")),
+        ("HTTP/1.1 500 Oops\r\nContent-Length: 3\r\n\r\nm 4".into(), Err("HTTP 500")),
+        ("HTTP/1.1 206 Partial\r\nContent-Length: 3\r\n\r\nm 4".into(), Err("HTTP 206")),
+        ("HTTP/1.1 302 Found\r\nLocation: /m\r\n\r\n".into(), Err("HTTP 302 to /m")),
+        ("m 4\n".into(), Err("not a valid HTTP answer: http parse fail: invalid HTTP version")),
+        (ok(&"m 4\n".repeat(BODY_CAP / 4 + 1)), Err("the metrics are more than 16 MiB")),
+    ];
+    let (settings, endpoint) = endpoint(cases.iter().map(|(answer, _)| answer.clone()).collect());
+    let mut resolver = Resolver::new();
+    for (answer, wanted) in cases {
+        let shown = answer.chars().take(60).collect::<String>();
+        assert_eq!(scrape(&settings, &mut resolver), wanted.map_err(str::to_owned), "{shown:?}");
+    }
+    endpoint.join().unwrap();
+    assert_eq!(scrape(&settings, &mut resolver), Err("connection refused".into()));
+}
+
+#[test]
+fn the_interval_is_the_deadline_when_it_is_the_shorter_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let interval = Duration::from_millis(100);
+    let settings = CounterSettings { interval, ..settings(listener.local_addr().unwrap()) };
+    let began = Instant::now();
+    assert_eq!(scrape(&settings, &mut Resolver::new()), Err("timed out after 100ms".into()));
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
+    let rounds = 10;
+    let (settings, endpoint) = endpoint((0..rounds).map(|round| ok(&format!("m {round}"))).collect());
+    let interval = Duration::from_millis(100);
+    let settings = CounterSettings { interval, ..settings };
+    let (sender, events) = channel();
+    let began = Instant::now();
+    let Scrape { stop, join } = spawn(&settings, sender).unwrap();
+    assert_eq!(join.thread().name(), Some("scrape"));
+    for round in 0..rounds {
+        assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Ok(round)));
+        let rounds = u32::try_from(round).unwrap();
+        assert!(began.elapsed() + Duration::from_millis(1) >= interval * rounds, "round {round} came too early");
+    }
+    endpoint.join().unwrap();
+    assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Err("connection refused".into())));
+    drop(stop);
+    join.join().unwrap();
+}
+
+#[test]
+fn it_stops_when_nobody_listens_to_it() {
+    let (settings, endpoint) = endpoint(vec![ok("m 1")]);
+    let (sender, events) = channel();
+    drop(events);
+    let scrape = spawn(&settings, sender).unwrap();
+    scrape.join.join().unwrap();
+    endpoint.join().unwrap();
+}
+
+#[test]
+fn the_rhythm_neither_drifts_nor_catches_up() {
+    let start = Instant::now();
+    let second = Duration::from_secs(1);
+    for (took, wanted) in [(0.0, 1), (0.3, 1), (0.999, 1), (1.0, 2), (1.2, 2), (7.5, 8)] {
+        let now = start + Duration::from_secs_f64(took);
+        assert_eq!(next(start, now, second), start + second * wanted, "a scrape that took {took} s");
+    }
+    let _ = next(start, start + PLENTY, Duration::from_nanos(1));
+    let _ = next(start, start, Duration::from_secs(10 * 366 * 24 * 60 * 60));
+}

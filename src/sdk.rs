@@ -1,0 +1,208 @@
+//! The SDK client: the calls of trait [`Sdk`] over grpcio, each with a deadline.
+//!
+//! It blocks, and it is owned by the state thread alone. It has no retry
+//! policy, keeps no state but the connection and decides nothing. gRPC's
+//! threads do not exist before something listens on the SDK server's port, so
+//! that a shim without Agones stays small.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::SinkExt;
+use grpcio::{CallOption, Channel, ChannelBuilder, Client, EnvBuilder, Environment, Method, RpcStatusCode, WriteFlags};
+
+use crate::deadline::Deadline;
+use crate::game_server::{Counter, GameServer};
+use crate::http;
+use crate::machine::{CallError, CallErrorKind, seconds};
+use crate::proto::{self, beta, sdk};
+use crate::resolve::Resolver;
+use crate::settings::Endpoint;
+
+/// An attempt to connect takes no longer than this, so that it never freezes the state thread (SPEC.md 2.2).
+pub const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
+/// gRPC's own reconnecting is bounded by this; the shim opens a new channel for each attempt anyway.
+const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
+
+/// What the state thread asks of an SDK server.
+pub trait Sdk {
+    /// Drops the connection, opens a new one and reads the GameServer.
+    ///
+    /// # Errors
+    /// Nothing listens, or it did not answer within [`CONNECT_DEADLINE`].
+    fn connect(&mut self) -> Result<GameServer, CallError>;
+    /// Reads the GameServer.
+    ///
+    /// # Errors
+    /// Not connected, no answer within the call timeout, or an error answer; so for all that follow.
+    fn game_server(&mut self) -> Result<GameServer, CallError>;
+    /// Asks for state Ready. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn ready(&mut self) -> Result<(), CallError>;
+    /// Asks for state Shutdown. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn shutdown(&mut self) -> Result<(), CallError>;
+    /// Sends one beat and waits for its confirmation.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn health(&mut self) -> Result<(), CallError>;
+    /// Reads a Counter.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn counter(&mut self, name: &str) -> Result<Counter, CallError>;
+    /// Sets a Counter.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn update_counter(&mut self, name: &str, count: i64) -> Result<(), CallError>;
+}
+
+/// An SDK server reached by gRPC.
+pub struct GrpcSdk {
+    endpoint: Endpoint,
+    call_timeout: Duration,
+    resolver: Resolver,
+    /// Made at the first connection; it lives as long as the client.
+    environment: Option<Arc<Environment>>,
+    client: Option<Client>,
+}
+
+impl GrpcSdk {
+    /// A client that is not connected.
+    #[must_use]
+    pub fn new(endpoint: Endpoint, call_timeout: Duration) -> Self {
+        Self { endpoint, call_timeout, resolver: Resolver::new(), environment: None, client: None }
+    }
+
+    /// An address of the endpoint that accepts. A refused connection costs
+    /// microseconds this way, and milliseconds by gRPC.
+    fn reachable(&mut self, deadline: Deadline) -> Result<SocketAddr, CallError> {
+        let endpoint = &self.endpoint;
+        let addresses =
+            self.resolver.addresses(&endpoint.host, endpoint.port, deadline).map_err(|reason| CallError {
+                kind: if deadline.left().is_none() {
+                    CallErrorKind::DeadlineExceeded
+                } else {
+                    CallErrorKind::Unavailable
+                },
+                message: reason,
+            })?;
+        let stream = http::connect(&addresses, deadline).map_err(|failure| CallError {
+            kind: if deadline.left().is_none() { CallErrorKind::DeadlineExceeded } else { CallErrorKind::Unavailable },
+            message: format!("{endpoint}: {}", failure.reason),
+        })?;
+        stream
+            .peer_addr()
+            .map_err(|error| CallError { kind: CallErrorKind::Unavailable, message: format!("{endpoint}: {error}") })
+    }
+
+    fn open(&mut self, address: SocketAddr) -> Channel {
+        let environment = self
+            .environment
+            .get_or_insert_with(|| Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build()))
+            .clone();
+        let scheme = if address.is_ipv4() { "ipv4" } else { "ipv6" };
+        ChannelBuilder::new(environment)
+            .enable_http_proxy(false)
+            // Without it a new channel would share the old one's connection and its backoff.
+            .use_local_subchannel_pool(true)
+            .initial_reconnect_backoff(RECONNECT_BACKOFF)
+            .max_reconnect_backoff(RECONNECT_BACKOFF)
+            .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
+            .connect(&format!("{scheme}:{address}"))
+    }
+
+    fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q) -> Result<R, CallError> {
+        let client = self.client.as_ref().ok_or_else(not_connected)?;
+        let options = CallOption::default().timeout(self.call_timeout);
+        client.unary_call(method, request, options).map_err(|error| call_error(&error, self.call_timeout))
+    }
+}
+
+impl Sdk for GrpcSdk {
+    fn connect(&mut self) -> Result<GameServer, CallError> {
+        self.client = None;
+        let deadline = Deadline::after(CONNECT_DEADLINE);
+        let address = self.reachable(deadline)?;
+        let client = Client::new(self.open(address));
+        let options = CallOption::default().wait_for_ready(true).timeout(deadline.left().unwrap_or_default());
+        let game_server = client
+            .unary_call(&proto::GET_GAME_SERVER, &sdk::Empty {}, options)
+            .map_err(|error| call_error(&error, CONNECT_DEADLINE))?;
+        self.client = Some(client);
+        Ok(game_server.into())
+    }
+
+    fn game_server(&mut self) -> Result<GameServer, CallError> {
+        self.unary(&proto::GET_GAME_SERVER, &sdk::Empty {}).map(GameServer::from)
+    }
+
+    fn ready(&mut self) -> Result<(), CallError> {
+        self.unary(&proto::READY, &sdk::Empty {}).map(drop)
+    }
+
+    fn shutdown(&mut self) -> Result<(), CallError> {
+        self.unary(&proto::SHUTDOWN, &sdk::Empty {}).map(drop)
+    }
+
+    /// One short stream a beat: on a long one, sends into a frozen server succeed.
+    fn health(&mut self) -> Result<(), CallError> {
+        let client = self.client.as_ref().ok_or_else(not_connected)?;
+        let options = CallOption::default().timeout(self.call_timeout);
+        let beat = async {
+            let (mut sink, receiver) = client.client_streaming(&proto::HEALTH, options)?;
+            match sink.send((sdk::Empty {}, WriteFlags::default().buffer_hint(true))).await {
+                Ok(()) => sink.close().await?,
+                // The server has ended the call already: its status says why.
+                Err(grpcio::Error::RpcFinished(None)) => {}
+                Err(error) => return Err(error),
+            }
+            receiver.await.map(drop)
+        };
+        futures_executor::block_on(beat).map_err(|error| call_error(&error, self.call_timeout))
+    }
+
+    fn counter(&mut self, name: &str) -> Result<Counter, CallError> {
+        let request = beta::GetCounterRequest { name: name.into() };
+        let counter = self.unary(&proto::GET_COUNTER, &request)?;
+        Ok(Counter { count: counter.count, capacity: counter.capacity })
+    }
+
+    /// The body of the answer is not looked at: some versions fill it with zeros.
+    fn update_counter(&mut self, name: &str, count: i64) -> Result<(), CallError> {
+        let update = beta::CounterUpdateRequest { name: name.into(), count: Some(count), ..Default::default() };
+        let request = beta::UpdateCounterRequest { counter_update_request: Some(update) };
+        self.unary(&proto::UPDATE_COUNTER, &request).map(drop)
+    }
+}
+
+fn not_connected() -> CallError {
+    CallError { kind: CallErrorKind::Unavailable, message: "not connected".into() }
+}
+
+/// Classifies loosely: codes and texts differ between versions of Agones.
+fn call_error(error: &grpcio::Error, timeout: Duration) -> CallError {
+    let status = match error {
+        grpcio::Error::RpcFailure(status) | grpcio::Error::RpcFinished(Some(status)) => status,
+        other => return CallError { kind: CallErrorKind::Unavailable, message: other.to_string() },
+    };
+    // A hostile server may send megabytes; a log line takes this much.
+    let text: String = status.message().chars().take(300).collect();
+    match status.code() {
+        RpcStatusCode::DEADLINE_EXCEEDED => CallError {
+            kind: CallErrorKind::DeadlineExceeded,
+            message: format!("no answer within the call's deadline of {}", seconds(timeout)),
+        },
+        RpcStatusCode::UNAVAILABLE => {
+            CallError { kind: CallErrorKind::Unavailable, message: format!("connection lost: {text}") }
+        }
+        code => CallError { kind: CallErrorKind::Rejected, message: format!("{code}: {text}") },
+    }
+}

@@ -1,0 +1,1 @@
+//! Whole environments: what each command makes of them, message for message.

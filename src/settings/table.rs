@@ -1,0 +1,487 @@
+//! Every setting, one row each: the only place that knows their names.
+//!
+//! The parser, `--help`, the README's table and `check` are made from these
+//! rows. A new setting is a row here, a field in `draft.rs` and one in
+//! [`super::Settings`].
+
+use super::draft::Draft;
+use super::values::{self, counter_name, quote, rounds, seconds, seconds_or_zero, word};
+use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, signal, url, words};
+use crate::exposition::Selector;
+
+/// A command, as a reader of settings. `check` reads them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// `agones-shim`
+    Sidecar,
+    /// `agones-shim -- PROGRAM`
+    Wrapper,
+    /// `agones-shim probe`
+    Probe,
+    /// `agones-shim sdk`
+    Sdk,
+    /// `agones-shim local-sdk`
+    LocalSdk,
+    /// `agones-shim status`
+    Status,
+    /// `agones-shim check`
+    Check,
+}
+
+impl Reader {
+    /// It reads this setting: a value that is wrong is its error.
+    #[must_use]
+    pub fn reads(self, setting: &Setting) -> bool {
+        self == Self::Check || setting.readers.contains(&self)
+    }
+}
+
+/// What holds where a variable is not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// This text, as if the variable had it.
+    Text(&'static str),
+    /// Something that has no text of its own, in words.
+    Words(&'static str),
+    /// Nothing: what it would switch on is off.
+    Nothing,
+}
+
+impl Default {
+    /// As help and the README show it.
+    #[must_use]
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Text(text) | Self::Words(text) => text,
+            Self::Nothing => "-",
+        }
+    }
+}
+
+/// A heading that rows stand under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// What has to pass before Ready().
+    Readiness,
+    /// What has to go on passing.
+    Liveness,
+    /// The Counter.
+    Counter,
+    /// The link to the SDK server.
+    Sdk,
+    /// The way out.
+    Stop,
+    /// Logs and the status endpoint.
+    Insight,
+}
+
+impl Group {
+    /// The heading.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Readiness => "Readiness",
+            Self::Liveness => "Liveness and health",
+            Self::Counter => "Counter",
+            Self::Sdk => "SDK server",
+            Self::Stop => "Stop",
+            Self::Insight => "Logs and status",
+        }
+    }
+}
+
+/// One setting.
+pub struct Setting {
+    /// Its environment variable.
+    pub variable: &'static str,
+    /// The heading it stands under.
+    pub group: Group,
+    /// What holds where it is not set.
+    pub default: Default,
+    /// What to write, in one word.
+    pub value: &'static str,
+    /// What it does, its unit, and what 0 means where 0 is allowed.
+    pub help: &'static str,
+    /// Who reads it, beside `check`.
+    pub readers: &'static [Reader],
+    /// The value may hold a password: it is never shown as it stands.
+    pub is_url: bool,
+    /// Puts the value into its field, or says all that is wrong with it, value included.
+    pub(super) parse: fn(&mut Draft, &str) -> Result<(), Vec<String>>,
+}
+
+impl Setting {
+    /// A value as it may be shown: passwords of URLs become `***`.
+    #[must_use]
+    pub fn shown(&self, text: &str) -> String {
+        if self.is_url { url::shown_text(text) } else { text.to_owned() }
+    }
+}
+
+/// The whole life cycle.
+const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
+/// What concerns the child.
+const WRAPPER: &[Reader] = &[Reader::Wrapper];
+/// What a round of probes needs.
+const PROBES: &[Reader] = &[Reader::Sidecar, Reader::Wrapper, Reader::Probe];
+/// What a call needs.
+const CALLS: &[Reader] = &[Reader::Sidecar, Reader::Wrapper, Reader::Sdk];
+/// What the status endpoint needs.
+const STATUS: &[Reader] = &[Reader::Sidecar, Reader::Wrapper, Reader::Status];
+/// What everyone needs.
+const EVERYONE: &[Reader] =
+    &[Reader::Sidecar, Reader::Wrapper, Reader::Probe, Reader::Sdk, Reader::LocalSdk, Reader::Status];
+
+/// The variable of the readiness probes over TCP.
+pub(super) const READY_TCP: &str = "AGONES_SHIM_READY_TCP";
+/// The variable of the readiness probes over HTTP.
+pub(super) const READY_HTTP: &str = "AGONES_SHIM_READY_HTTP";
+/// The variable of the liveness probes over TCP.
+pub(super) const LIVE_TCP: &str = "AGONES_SHIM_LIVE_TCP";
+/// The variable of the liveness probes over HTTP.
+pub(super) const LIVE_HTTP: &str = "AGONES_SHIM_LIVE_HTTP";
+/// The three that name a Counter and its source: all or none.
+pub(super) const COUNTER: [&str; 3] =
+    ["AGONES_SHIM_COUNTER_NAME", "AGONES_SHIM_COUNTER_METRICS_URL", "AGONES_SHIM_COUNTER_METRIC"];
+/// The variable of the stop hook.
+pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
+/// The variable of its timeout.
+pub(super) const STOP_HOOK_TIMEOUT: &str = "AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS";
+/// The variable of the status endpoint.
+pub(super) const STATUS_ADDR: &str = "AGONES_SHIM_STATUS_ADDR";
+/// The variable of the log filter.
+pub(super) const LOG: &str = "AGONES_SHIM_LOG";
+
+/// All settings, in the order of help and README.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        variable: READY_TCP,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "PORTS",
+        help: "Ports that must accept: `8085`, `host:8085`, `[::1]:8085`, several with commas. A bare port means loopback, IPv4 or IPv6, whichever accepts",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| ports(text).map(|targets| draft.ready_tcp = Some(targets)),
+    },
+    Setting {
+        variable: READY_HTTP,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "URLS",
+        help: "`http://` URLs that must answer 2xx, several with commas. At least one readiness probe of any kind is required",
+        readers: PROBES,
+        is_url: true,
+        parse: |draft, text| url::list(text).map(|targets| draft.ready_http = Some(targets)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_READY_INTERVAL_SECS",
+        group: Group::Readiness,
+        default: Default::Words("adaptive"),
+        value: "SECONDS",
+        help: "Time between readiness rounds. Adaptive is 0.05 s while refused, 1 s once something answers but not yet well",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.ready_interval = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_READY_TIMEOUT_SECS",
+        group: Group::Readiness,
+        default: Default::Text("0"),
+        value: "SECONDS",
+        help: "Give up waiting for readiness after so long, and exit 69; 0 is never",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds_or_zero).map(|time| draft.ready_timeout = Some(time)),
+    },
+    Setting {
+        variable: LIVE_TCP,
+        group: Group::Liveness,
+        default: Default::Words("readiness set"),
+        value: "PORTS",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting this or `AGONES_SHIM_LIVE_HTTP` replaces the whole default set",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| ports(text).map(|targets| draft.live_tcp = Some(targets)),
+    },
+    Setting {
+        variable: LIVE_HTTP,
+        group: Group::Liveness,
+        default: Default::Words("readiness set"),
+        value: "URLS",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting this or `AGONES_SHIM_LIVE_TCP` replaces the whole default set",
+        readers: PROBES,
+        is_url: true,
+        parse: |draft, text| url::list(text).map(|targets| draft.live_http = Some(targets)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_LIVE_FAILURE_THRESHOLD",
+        group: Group::Liveness,
+        default: Default::Words("3 or more"),
+        value: "ROUNDS",
+        help: "Failed liveness rounds in a row that mean the server is gone: exit 69. Unset, the smallest number from 3 on that lasts as long as Agones' own patience",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, rounds).map(|rounds| draft.live_failure_threshold = Some(rounds)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_PROBE_TIMEOUT_SECS",
+        group: Group::Liveness,
+        default: Default::Text("2"),
+        value: "SECONDS",
+        help: "Time that one probe may take, connect to last byte, readiness and liveness alike",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.probe_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_HEALTH_INTERVAL_SECS",
+        group: Group::Liveness,
+        default: Default::Words("5 or less"),
+        value: "SECONDS",
+        help: "Time between beats, and between liveness rounds. Unset, the smaller of 5 s and half of the GameServer's own `health.periodSeconds`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.health_interval = Some(time)),
+    },
+    Setting {
+        variable: COUNTER[0],
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "NAME",
+        help: "Counter to publish; must exist in the GameServer's spec",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, counter_name).map(|name| draft.counter_name = Some(name)),
+    },
+    Setting {
+        variable: COUNTER[1],
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "URL",
+        help: "Where its value is read: a Prometheus text endpoint, `http://` only",
+        readers: SHIM,
+        is_url: true,
+        parse: |draft, text| {
+            let target = url::http(text).map_err(|wrong| vec![format!("{} {wrong}", quote(&url::shown(&[text], 0)))]);
+            target.map(|target| draft.counter_url = Some(target))
+        },
+    },
+    Setting {
+        variable: COUNTER[2],
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "METRIC",
+        help: "Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed. The three are set together or not at all",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| metric(text).map(|metric| draft.counter_metric = Some(metric)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_COUNTER_INTERVAL_SECS",
+        group: Group::Counter,
+        default: Default::Text("30"),
+        value: "SECONDS",
+        help: "Time between readings of the metric",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.counter_interval = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_SDK",
+        group: Group::Sdk,
+        default: Default::Text("auto"),
+        value: "MODE",
+        help: "`auto` uses an SDK server when there is one; `off` never connects; `required` exits 75 when there is none within the connect timeout",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| {
+            let words = [("auto", SdkMode::Auto), ("off", SdkMode::Off), ("required", SdkMode::Required)];
+            one(text, |text| word(text, &words)).map(|mode| draft.sdk = Some(mode))
+        },
+    },
+    Setting {
+        variable: "AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS",
+        group: Group::Sdk,
+        default: Default::Text("30"),
+        value: "SECONDS",
+        help: "Without an SDK server for so long, say that only the probes run, and go on trying",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.sdk_connect_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_SDK_CALL_TIMEOUT_SECS",
+        group: Group::Sdk,
+        default: Default::Text("2"),
+        value: "SECONDS",
+        help: "Deadline of every single call to the SDK server",
+        readers: CALLS,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.sdk_call_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SDK_GRPC_PORT",
+        group: Group::Sdk,
+        default: Default::Text("9357"),
+        value: "PORT",
+        help: "Port of the SDK server; set by Agones",
+        readers: CALLS,
+        is_url: false,
+        parse: |draft, text| one(text, values::port).map(|port| draft.sdk_port = Some(port)),
+    },
+    Setting {
+        variable: "AGONES_SDK_GRPC_HOST",
+        group: Group::Sdk,
+        default: Default::Text("localhost"),
+        value: "HOST",
+        help: "Host of the SDK server; `localhost` is 127.0.0.1 and ::1, with no resolver",
+        readers: CALLS,
+        is_url: false,
+        parse: |draft, text| one(text, address::lone_host).map(|host| draft.sdk_host = Some(host)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS",
+        group: Group::Stop,
+        default: Default::Text("8"),
+        value: "SECONDS",
+        help: "Time for delivering and confirming Shutdown()",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.shutdown_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_STOP_SIGNAL",
+        group: Group::Stop,
+        default: Default::Text("TERM"),
+        value: "SIGNAL",
+        help: "Wrapper: what the child is stopped with, as `TERM`, `SIGINT`, `15` or `RTMIN+3`",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| one(text, signal::stop_signal).map(|signal| draft.stop_signal = Some(signal)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_STOP_SCOPE",
+        group: Group::Stop,
+        default: Default::Text("group"),
+        value: "SCOPE",
+        help: "Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| {
+            let words = [("group", StopScope::Group), ("child", StopScope::Child)];
+            one(text, |text| word(text, &words)).map(|scope| draft.stop_scope = Some(scope))
+        },
+    },
+    Setting {
+        variable: "AGONES_SHIM_STOP_TIMEOUT_SECS",
+        group: Group::Stop,
+        default: Default::Text("0"),
+        value: "SECONDS",
+        help: "Wrapper: kill the child's group this long after the stop signal; 0 is never: the orchestrator's own grace period decides",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| one(text, seconds_or_zero).map(|time| draft.stop_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_HUP",
+        group: Group::Stop,
+        default: Default::Text("stop"),
+        value: "ACTION",
+        help: "Wrapper: what SIGHUP does, `stop`, or `pass` it on to the child",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| {
+            let words = [("stop", Hup::Stop), ("pass", Hup::Pass)];
+            one(text, |text| word(text, &words)).map(|hup| draft.hup = Some(hup))
+        },
+    },
+    Setting {
+        variable: STOP_HOOK,
+        group: Group::Stop,
+        default: Default::Nothing,
+        value: "COMMAND",
+        help: "Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, words::split).map(|words| draft.stop_hook = Some(words)),
+    },
+    Setting {
+        variable: STOP_HOOK_TIMEOUT,
+        group: Group::Stop,
+        default: Default::Text("5"),
+        value: "SECONDS",
+        help: "Time that the stop hook may take",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.stop_hook_timeout = Some(time)),
+    },
+    Setting {
+        variable: STATUS_ADDR,
+        group: Group::Insight,
+        default: Default::Words("off"),
+        value: "ADDRESS",
+        help: "Where `/healthz`, `/readyz`, `/metrics` and `/status` are served, as `0.0.0.0:9360`. A bare port means all addresses",
+        readers: STATUS,
+        is_url: false,
+        parse: |draft, text| one(text, address::status_addr).map(|addr| draft.status_addr = Some(addr)),
+    },
+    Setting {
+        variable: LOG,
+        group: Group::Insight,
+        default: Default::Text("info"),
+        value: "FILTER",
+        help: "What is logged, in env_logger's syntax: `debug`, `agones_shim::probe=debug,warn`. Unset, `RUST_LOG` works too",
+        readers: EVERYONE,
+        is_url: false,
+        parse: |draft, text| one(text, filter::checked).map(|filter| draft.log = Some(filter)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_LOG_FORMAT",
+        group: Group::Insight,
+        default: Default::Text("auto"),
+        value: "FORMAT",
+        help: "`text`, `json`, or `auto`: text on a terminal, JSON elsewhere",
+        readers: EVERYONE,
+        is_url: false,
+        parse: |draft, text| {
+            let words = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
+            one(text, |text| word(text, &words)).map(|format| draft.log_format = Some(format))
+        },
+    },
+];
+
+/// A value that is one, with its quoted text in front of what is wrong.
+fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Vec<String>> {
+    parse(text).map_err(|wrong| vec![format!("{} {wrong}", quote(text))])
+}
+
+/// A list of TCP targets.
+fn ports(text: &str) -> Result<Vec<super::TcpTarget>, Vec<String>> {
+    values::list(text, |items, index| address::tcp(items[index]), |items, index| items[index].to_owned())
+}
+
+/// The metric to read. Until `exposition` brings its `FromStr for Selector`
+/// (whose errors begin with the quoted value), labels are cut at every comma.
+fn metric(text: &str) -> Result<Selector, Vec<String>> {
+    let wrong = || vec![format!("{} is not a metric (write name or name{{label=\"value\"}})", quote(text))];
+    let (name, labels) = text.split_once('{').map_or((text, "}"), |(name, labels)| (name, labels));
+    let labels = labels.strip_suffix('}').ok_or_else(wrong)?;
+    let is_name = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':');
+    if !is_name {
+        return Err(wrong());
+    }
+    let labels: Option<Vec<(String, String)>> = labels
+        .split_terminator(',')
+        .map(|label| {
+            let (name, value) = label.split_once('=')?;
+            Some((name.trim().to_owned(), value.trim().strip_prefix('"')?.strip_suffix('"')?.to_owned()))
+        })
+        .collect();
+    Ok(Selector { name: name.to_owned(), labels: labels.ok_or_else(wrong)? })
+}
+
+#[cfg(test)]
+mod tests;

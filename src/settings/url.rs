@@ -1,0 +1,270 @@
+//! `http://` URLs of probes and of the metrics endpoint.
+//!
+//! What can be reached is decided here, so that a bad URL is an error at start
+//! and never a probe that fails for ever. A password in a URL is taken out at
+//! once; no message and no shown form contains it.
+
+use std::num::NonZeroU16;
+
+use super::address::{bracketed_host, host};
+use super::values::{self, port, quote};
+use super::{HttpTarget, Secret};
+
+/// The port of a URL without one.
+const DEFAULT_PORT: NonZeroU16 = NonZeroU16::new(80).expect("80 is not 0");
+
+/// A list of URLs. A message shows of an item what [`shown`] lets through.
+pub(super) fn list(text: &str) -> Result<Vec<HttpTarget>, Vec<String>> {
+    let parse = |items: &[&str], index: usize| {
+        if is_torn(items, index) {
+            return Err(PASSWORD.into());
+        }
+        http(items[index])
+    };
+    values::list(text, parse, shown)
+}
+
+/// Said where a part of a password may have been taken for something else.
+const PASSWORD: &str = "is not a URL (in a password write , as %2C, / as %2F, ? as %3F, # as %23)";
+
+/// An `http://` URL. The answer is a predicate that never quotes what is in
+/// front of the `@`.
+pub(super) fn http(text: &str) -> Result<HttpTarget, String> {
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err("is not a URL: it has a blank or a control character in it (write %20 for a blank)".into());
+    }
+    if !text.is_ascii() {
+        return Err("is not a URL: it has a letter outside ASCII in it (write it percent-encoded)".into());
+    }
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Err("is not a URL (write http:// in front)".into());
+    };
+    if scheme.eq_ignore_ascii_case("https") {
+        return Err("is not supported: this build has no TLS (write http://, which the game has to serve)".into());
+    }
+    if !scheme.eq_ignore_ascii_case("http") {
+        return Err("is not an http:// URL".into());
+    }
+    // A fragment is the reader's own: it is never sent.
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (user, address) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+    // An @ further on: perhaps the password has a / in it, and what looks like
+    // a port is its beginning.
+    let is_torn = !authority.contains('@') && text.contains('@');
+    let wrong_part = |part: &str, wrong: &str| {
+        if is_torn { PASSWORD.to_owned() } else { format!("is not a URL: {} {wrong}", quote(part)) }
+    };
+    let credentials = user.filter(|user| !user.is_empty()).map(credentials).transpose()?;
+    let (written, number) = split_port(address)?;
+    if written.is_empty() {
+        return Err("is not a URL: it has no host (write http://127.0.0.1:8080/)".into());
+    }
+    let host = if written.starts_with('[') { bracketed_host(written) } else { host(written) }
+        .map_err(|wrong| wrong_part(written, &wrong))?;
+    let port = match number {
+        None => DEFAULT_PORT,
+        Some("") => return Err("is not a URL: it has no port behind the colon".into()),
+        Some(number) => port(number).map_err(|wrong| wrong_part(number, &wrong))?,
+    };
+    // http://host?query is allowed, and means the root.
+    let slash = if path.starts_with('?') { "/" } else { "" };
+    let url = format!("http://{address}{slash}{path}");
+    // The client's own judgement, so that it cannot come later, at every probe.
+    ureq::http::Uri::try_from(url.as_str()).map_err(|wrong| format!("is not a URL: {wrong}"))?;
+    Ok(HttpTarget { url, credentials, host, port })
+}
+
+/// `host`, `host:port`, `[v6]` or `[v6]:port` cut in two.
+fn split_port(address: &str) -> Result<(&str, Option<&str>), String> {
+    let end = if address.starts_with('[') { address.find(']').map_or(address.len(), |end| end + 1) } else { 0 };
+    match address[end..].split_once(':') {
+        None if end > 0 && end < address.len() => Err("is not a URL: only a port can follow the ]".into()),
+        None => Ok((address, None)),
+        Some((_, number)) if number.contains(':') => {
+            Err("is not a URL: an IPv6 address stands in brackets (write http://[::1]:8080/)".into())
+        }
+        Some((before, _)) if end > 0 && !before.is_empty() => Err("is not a URL: only a port can follow the ]".into()),
+        Some((before, number)) => Ok((&address[..end + before.len()], Some(number))),
+    }
+}
+
+/// `user:password`, percent-decoded. The messages say nothing of either.
+fn credentials(user: &str) -> Result<Secret, String> {
+    let (name, password) = user.split_once(':').unwrap_or((user, ""));
+    let (Some(name), Some(password)) = (percent_decoded(name), percent_decoded(password)) else {
+        return Err("is not a URL: its user or password is badly percent-encoded (write % as %25)".into());
+    };
+    // Basic authorization parts the two at the first colon (RFC 7617 section 2).
+    if name.contains(':') || name.chars().chain(password.chars()).any(char::is_control) {
+        return Err("cannot be used: its user has a colon or a control character in it".into());
+    }
+    Ok(Secret(format!("{name}:{password}")))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            bytes.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// An item of a list of URLs, fit to be shown: `***` for what may be a user and
+/// a password, also where a comma in the password has torn the URL in two.
+pub(super) fn shown(items: &[&str], index: usize) -> String {
+    let item = items[index];
+    let (scheme, rest) = item.split_once("://").map_or(("", item), |(scheme, rest)| (scheme, rest));
+    let mark = if scheme.is_empty() { "" } else { "://" };
+    match rest.rsplit_once('@') {
+        _ if is_torn(items, index) => format!("{scheme}{mark}***"),
+        Some((_, address)) => format!("{scheme}{mark}***@{address}"),
+        None => item.to_owned(),
+    }
+}
+
+/// A later item has the `@` that this one's user and password end with.
+fn is_torn(items: &[&str], index: usize) -> bool {
+    items[index + 1..].iter().take_while(|next| !next.contains("://")).any(|next| next.contains('@'))
+}
+
+/// A whole text of one or several URLs, fit to be shown.
+pub(super) fn shown_text(text: &str) -> String {
+    let items: Vec<&str> = text.split(',').collect();
+    let shown: Vec<String> = (0..items.len()).map(|index| shown(&items, index)).collect();
+    shown.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Host;
+    use super::*;
+
+    fn ip(text: &str) -> Host {
+        Host::Ip(text.parse().unwrap())
+    }
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        for (text, url, host, port) in [
+            ("http://localhost:8080/healthz", "http://localhost:8080/healthz", Host::Loopback, 8080),
+            ("HTTP://LOCALHOST/", "http://LOCALHOST/", Host::Loopback, 80),
+            ("http://127.0.0.1", "http://127.0.0.1", ip("127.0.0.1"), 80),
+            ("http://[::1]:9/a?b=c&d", "http://[::1]:9/a?b=c&d", ip("::1"), 9),
+            ("http://[::1]", "http://[::1]", ip("::1"), 80),
+            ("http://host?q=@1", "http://host/?q=@1", Host::Name("host".into()), 80),
+            ("http://host/a@b#top", "http://host/a@b", Host::Name("host".into()), 80),
+            ("http://host#/top", "http://host", Host::Name("host".into()), 80),
+            ("http://@host/", "http://host/", Host::Name("host".into()), 80),
+        ] {
+            let port = NonZeroU16::new(port).unwrap();
+            assert_eq!(http(text), Ok(HttpTarget { url: url.into(), credentials: None, host, port }), "{text}");
+        }
+    }
+
+    #[test]
+    fn user_and_password_are_decoded_and_shown_nowhere() {
+        for (text, secret) in [
+            ("http://ann:s%40cret@host/", "ann:s@cret"),
+            ("http://ann@host/", "ann:"),
+            ("http://ann:a:b@c@host/", "ann:a:b@c"),
+            ("http://%C3%BC:%3a@host/", "ü::"),
+        ] {
+            let target = http(text).expect(text);
+            assert_eq!(target.credentials, Some(Secret(secret.into())), "{text}");
+            assert_eq!(target.url, "http://host/", "{text}");
+            assert!(!format!("{target:?}").contains(secret), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_told_apart() {
+        let name = "is not a host name or address (letters, digits, - and . only)";
+        let port = "is not a port (write a number from 1 to 65535)";
+        let ipv6 = "is not an IPv6 address in brackets (write [::1])";
+        let bracket = "is not a URL: only a port can follow the ]";
+        for (text, message) in [
+            ("host:8085", "is not a URL (write http:// in front)".to_owned()),
+            ("8085", "is not a URL (write http:// in front)".into()),
+            (
+                "HTTPS://host/",
+                "is not supported: this build has no TLS (write http://, which the game has to serve)".into(),
+            ),
+            ("ftp://host/", "is not an http:// URL".into()),
+            ("://host/", "is not an http:// URL".into()),
+            ("http://", "is not a URL: it has no host (write http://127.0.0.1:8080/)".into()),
+            ("http:///path", "is not a URL: it has no host (write http://127.0.0.1:8080/)".into()),
+            ("http://:80/", "is not a URL: it has no host (write http://127.0.0.1:8080/)".into()),
+            ("http://u:p@/", "is not a URL: it has no host (write http://127.0.0.1:8080/)".into()),
+            ("http://host:/", "is not a URL: it has no port behind the colon".into()),
+            ("http://host:0/", format!(r#"is not a URL: "0" {port}"#)),
+            ("http://host:80path", format!(r#"is not a URL: "80path" {port}"#)),
+            ("http://host:70000", format!(r#"is not a URL: "70000" {port}"#)),
+            ("http://host\\path", format!(r#"is not a URL: "host\\path" {name}"#)),
+            ("http://::1/", "is not a URL: an IPv6 address stands in brackets (write http://[::1]:8080/)".into()),
+            ("http://[::1/", format!(r#"is not a URL: "[::1" {ipv6}"#)),
+            ("http://[::g]/", format!(r#"is not a URL: "[::g]" {ipv6}"#)),
+            ("http://[::1]80/", bracket.into()),
+            ("http://[::1]a:80/", bracket.into()),
+            (
+                "http://ho st/",
+                "is not a URL: it has a blank or a control character in it (write %20 for a blank)".into(),
+            ),
+            (
+                "http://host/\u{7}",
+                "is not a URL: it has a blank or a control character in it (write %20 for a blank)".into(),
+            ),
+            ("http://höst/", "is not a URL: it has a letter outside ASCII in it (write it percent-encoded)".into()),
+            (
+                "http://u:%zz@host/",
+                "is not a URL: its user or password is badly percent-encoded (write % as %25)".into(),
+            ),
+            ("http://u:%", "is not a URL: \"%\" is not a port (write a number from 1 to 65535)".into()),
+            (
+                "http://u:%ff@host/",
+                "is not a URL: its user or password is badly percent-encoded (write % as %25)".into(),
+            ),
+            ("http://u%3Av:p@host/", "cannot be used: its user has a colon or a control character in it".into()),
+            ("http://u:%0a@host/", "cannot be used: its user has a colon or a control character in it".into()),
+        ] {
+            assert_eq!(http(text), Err(message), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_message_quotes_what_may_be_a_password() {
+        for text in
+            ["http://u:secret/1@host/", "http://u:secret?@host/", "http://u:secret#@host/", "http://u:se?cret@host/"]
+        {
+            assert_eq!(http(text), Err(PASSWORD.into()), "{text}");
+        }
+        assert_eq!(
+            list("http://u:secret,1@host/"),
+            Err(vec![
+                format!(r#""http://***" {PASSWORD}"#),
+                r#""***@host/" is not a URL (write http:// in front)"#.into(),
+            ])
+        );
+    }
+
+    #[test]
+    fn a_password_is_not_shown_even_where_a_comma_tears_it() {
+        for (text, wanted) in [
+            ("http://host/", "http://host/"),
+            ("http://u:secret@host/", "http://***@host/"),
+            ("u:secret@host", "***@host"),
+            ("http://u:sec@ret@host/", "http://***@host/"),
+            ("http://u:sec,ret@host/", "http://***,***@host/"),
+            ("http://u:s,e,cret@host/,http://b/", "http://***,***,***@host/,http://b/"),
+            ("http://a/,http://u:secret@host/", "http://a/,http://***@host/"),
+        ] {
+            assert_eq!(shown_text(text), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A command line in one text, split like a shell's words.
+//!
+//! Quotes and backslashes as in POSIX sh section 2.2. No expansion, no
+//! operators: where the text looks as if it counted on a shell, [`Words`] says
+//! so and the caller warns.
+
+/// A command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    /// Program and arguments, never empty, the program never an empty text.
+    pub argv: Vec<String>,
+    /// The first character outside quotes that a shell would have acted on.
+    pub shell: Option<char>,
+}
+
+/// Splits, or says why it cannot, as a predicate.
+pub(super) fn split(text: &str) -> Result<Words, String> {
+    let mut argv: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut shell = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' | '\t' | '\n' | '\r' => argv.extend(word.take()),
+            '\\' => match rest.next() {
+                None => return Err(r"ends in a lone backslash (write \\ for one)".into()),
+                // A line that goes on.
+                Some('\n') => {}
+                Some(escaped) => word.get_or_insert_default().push(escaped),
+            },
+            '\'' | '"' => {
+                let quoted = if c == '"' { double_quoted(&mut rest, &mut shell) } else { single_quoted(&mut rest) };
+                let quoted = quoted.ok_or_else(|| format!("has a {c} that is not closed (add another {c})"))?;
+                word.get_or_insert_default().push_str(&quoted);
+            }
+            c => {
+                if "|&;<>()$`*?[#~".contains(c) && shell.is_none() {
+                    shell = Some(c).filter(|c| !"#~".contains(*c) || word.is_none());
+                }
+                word.get_or_insert_default().push(c);
+            }
+        }
+    }
+    argv.extend(word);
+    match argv.first() {
+        None => Err("has no program in it (write a program and its arguments)".into()),
+        Some(program) if program.is_empty() => Err("has an empty program (write a program and its arguments)".into()),
+        Some(_) => Ok(Words { argv, shell }),
+    }
+}
+
+/// Up to the closing quote; nothing in between means anything.
+fn single_quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
+    let text = rest.as_str();
+    let end = text.find('\'')?;
+    *rest = text[end + 1..].chars();
+    Some(text[..end].to_owned())
+}
+
+/// Up to the closing quote; a backslash escapes `$`, a backquote, `"`, itself
+/// and the end of the line, and is a backslash elsewhere.
+fn double_quoted(rest: &mut std::str::Chars<'_>, shell: &mut Option<char>) -> Option<String> {
+    let mut quoted = String::new();
+    loop {
+        match rest.next()? {
+            '"' => return Some(quoted),
+            '\\' => match rest.next()? {
+                '\n' => {}
+                c @ ('$' | '`' | '"' | '\\') => quoted.push(c),
+                c => quoted.extend(['\\', c]),
+            },
+            c => {
+                if (c == '$' || c == '`') && shell.is_none() {
+                    *shell = Some(c);
+                }
+                quoted.push(c);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_splits_them() {
+        for (text, wanted) in [
+            ("save", vec!["save"]),
+            ("  rcon  save\tall \n", vec!["rcon", "save", "all"]),
+            (r#"rcon "save all" 'it''s' a\ b"#, vec!["rcon", "save all", "its", "a b"]),
+            (r#"x "a\"b\\c\d" 'a\b' "#, vec!["x", r#"a"b\c\d"#, r"a\b"]),
+            (r#"x '' "" a"#, vec!["x", "", "", "a"]),
+            ("x a\\\nb", vec!["x", "ab"]),
+            ("x \"a\\\nb\"", vec!["x", "ab"]),
+            (r"x \'", vec!["x", "'"]),
+            ("x ü=\"ß\"", vec!["x", "ü=ß"]),
+        ] {
+            let words = split(text).expect(text);
+            assert_eq!(words.argv, wanted, "{text}");
+            assert_eq!(words.shell, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_would_need_a_shell_is_noticed() {
+        for (text, wanted) in [
+            ("a | b", Some('|')),
+            ("a $HOME", Some('$')),
+            (r#"a "$HOME""#, Some('$')),
+            ("a ~/x", Some('~')),
+            ("a x~", None),
+            ("a # b", Some('#')),
+            ("a b#c", None),
+            (r"a \$HOME '$HOME' '|'", None),
+            (r#"a "a|b;c" "\$x""#, None),
+        ] {
+            assert_eq!(split(text).expect(text).shell, wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_split_is_an_error() {
+        for (text, message) in [
+            ("a 'b", "has a ' that is not closed (add another ')"),
+            ("a \"b", "has a \" that is not closed (add another \")"),
+            ("a \"b\\", "has a \" that is not closed (add another \")"),
+            ("a\\", r"ends in a lone backslash (write \\ for one)"),
+            (" \t", "has no program in it (write a program and its arguments)"),
+            ("'' a", "has an empty program (write a program and its arguments)"),
+        ] {
+            assert_eq!(split(text), Err(message.into()), "{text}");
+        }
+    }
+}
