@@ -55,7 +55,10 @@ fn main() {
                 };
                 hook::start(&mut processes, &hook, "signal", Some(child.pid()), sender.clone());
             }
-            Event::HookEnded(_) => child.send_stop_signal(&stop),
+            Event::HookEnded(how) => {
+                eprintln!("{how:?}");
+                child.send_stop_signal(&stop);
+            }
             Event::ChildEnded { end: how, .. } => {
                 end = Some(how);
                 child.terminate_group();

@@ -1,5 +1,6 @@
 //! All integration tests in one binary, so that gRPC links once.
 
+mod compare;
 mod corpus;
 #[path = "../support/mod.rs"]
 mod support;

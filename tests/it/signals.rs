@@ -18,7 +18,11 @@ fn printer(builder: impl FnOnce(Builder) -> Builder) -> (Shim, i32) {
 
 /// The signals that the specimen has printed.
 fn printed(shim: &Shim) -> Vec<i32> {
-    shim.output().matching("signal ").iter().filter_map(|line| line.text.strip_prefix("signal ")?.parse().ok()).collect()
+    shim.output()
+        .matching("signal ")
+        .iter()
+        .filter_map(|line| line.text.strip_prefix("signal ")?.parse().ok())
+        .collect()
 }
 
 /// Every signal that an init passes on: all but those which cannot be caught, mean a fault, belong to the terminal's

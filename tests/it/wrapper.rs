@@ -245,7 +245,8 @@ fn pid_1(shim: Builder) -> Builder {
     shim.behind(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"])
 }
 
-fn may_unshare() -> bool {
+/// PID namespaces can be made here.
+pub fn may_unshare() -> bool {
     let may = Command::new("unshare").args(["--pid", "--fork", "--mount-proc", "true"]).status();
     let may = may.is_ok_and(|status| status.success());
     if !may {
@@ -279,9 +280,9 @@ fn as_pid_1_what_the_child_leaves_behind_ends_with_it() {
     shim.wait_for_line("started", secs(10));
     let pid = shim.pid();
     let daemon = wait::until("the daemon", secs(5), || {
-        proc::descendants(pid).into_iter().find(|&pid| {
-            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line == b"sleep\x0061\x00")
-        })
+        proc::descendants(pid)
+            .into_iter()
+            .find(|&pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line == b"sleep\x0061\x00"))
     });
     drop(shim.stdin());
     shim.expect_code(1, secs(10));
@@ -325,4 +326,83 @@ fn around_freeciv_with_its_console_on_stdin() {
     shim.signal(Signal::SIGTERM);
     let code = shim.expect_exit(secs(15));
     assert!([0, 143].contains(&code), "freeciv ended with {code}");
+}
+
+// The stop hook.
+
+/// A shell script as a stop hook; `$DIR` is the test's own directory.
+fn hook(scratch: &Scratch, script: &str) -> String {
+    scratch.file("hook", &format!("#!/bin/sh\nDIR={}\n{script}\n", scratch.0.display()), 0o755)
+}
+
+#[test]
+fn the_hook_ends_before_the_stop_signal_and_knows_the_child() {
+    let scratch = Scratch::new("hook");
+    let hook = hook(
+        &scratch,
+        "echo hook for $AGONES_SHIM_CHILD_PID because of $AGONES_SHIM_STOP_REASON; read x || echo no stdin; \
+         env > $DIR/env; sleep 0.3; echo hook done",
+    );
+    let mut shim = sh("trap 'echo told; exit 3' TERM; echo pid $$; echo ready; while :; do sleep 0.05; done")
+        .set("STOP_HOOK", hook)
+        .var("NOTIFY_SOCKET", "/nowhere")
+        .spawn();
+    shim.wait_for_line("ready", secs(10));
+    let pid = shim.output().matching("pid ").remove(0).text["pid ".len()..].to_owned();
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(10));
+    let line = shim.wait_for_line("hook for", secs(1));
+    assert_eq!(line.text, format!("hook for {pid} because of signal"));
+    assert_eq!(line.stream, crate::support::output::Stream::Stderr, "stdout belongs to the game");
+    shim.wait_for_line("no stdin", secs(1));
+    let (done, told) = (shim.wait_for_line("hook done", secs(1)), shim.wait_for_line("told", secs(1)));
+    assert!(done.at < told.at, "the stop signal came before the hook had ended");
+    let env = fs::read_to_string(scratch.0.join("env")).expect("the hook wrote it");
+    assert!(!env.contains("NOTIFY_SOCKET"), "{env}");
+}
+
+#[test]
+fn a_hook_that_hangs_or_fails_or_is_missing_does_not_stop_the_stop() {
+    let scratch = Scratch::new("bad-hook");
+    for (script, reason) in [
+        (Some("trap '' TERM; echo hanging; while :; do sleep 0.1; done"), "timed out after 1s"),
+        (Some("exit 3"), "exit code 3"),
+        (Some("kill -9 $$"), "killed by SIGKILL"),
+        (None, "was not found: check the path"),
+    ] {
+        let hook = script.map_or_else(|| "/nowhere/hook".to_owned(), |script| hook(&scratch, script));
+        let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done")
+            .set("STOP_HOOK", hook)
+            .set("STOP_HOOK_TIMEOUT_SECS", 1)
+            .spawn();
+        shim.wait_for_line("ready", secs(10));
+        let start = Instant::now();
+        shim.signal(Signal::SIGTERM);
+        shim.expect_code(3, secs(10));
+        assert!(start.elapsed() < secs(6), "{reason}: {:?}", start.elapsed());
+        shim.wait_for_line(reason, secs(1));
+    }
+}
+
+#[test]
+fn a_hook_that_leaves_a_process_behind_does_not_hold_the_stop() {
+    let scratch = Scratch::new("daemon-hook");
+    let hook = hook(&scratch, "sleep 8 & exit 0");
+    let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done").set("STOP_HOOK", hook).spawn();
+    shim.wait_for_line("ready", secs(10));
+    let start = Instant::now();
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(7));
+    assert!(start.elapsed() < secs(5), "it waited for what the hook left behind");
+}
+
+#[test]
+fn a_hook_that_does_not_exist_is_named_at_the_stop() {
+    let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done")
+        .set("STOP_HOOK", "/nowhere/save --now")
+        .spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(10));
+    shim.wait_for_line("/nowhere/save", secs(1));
 }

@@ -94,6 +94,11 @@ impl Terminal {
         }
     }
 
+    /// Some line contains this, now or within this time.
+    pub fn shows(&self, part: &str, within: Duration) -> bool {
+        self.output.wait(0, within, |line| line.text.contains(part)).is_some()
+    }
+
     /// Lines so far that contain this.
     pub fn lines_with(&self, part: &str) -> usize {
         self.output.matching(part).len()
