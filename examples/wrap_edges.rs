@@ -41,11 +41,12 @@ fn main() {
             std::process::exit(error.reason.code().into());
         }
     };
-    let mut end = None;
+    let (mut end, mut stopping) = (None, false);
     for event in events {
         if var("VERBOSE") == "1" {
             eprintln!("{event:?}");
         }
+        stopping |= event == Event::StopRequested;
         match event {
             Event::StopRequested if var("STOP_HOOK").is_empty() => child.send_stop_signal(&stop),
             Event::StopRequested => {
@@ -61,7 +62,9 @@ fn main() {
             }
             Event::ChildEnded { end: how, .. } => {
                 end = Some(how);
-                child.terminate_group();
+                if !stopping {
+                    child.terminate_group();
+                }
             }
             Event::GroupEmpty => break,
             _ => {}
