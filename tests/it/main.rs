@@ -1,18 +1,21 @@
 //! All integration tests in one binary, so that gRPC links once.
 
-mod cli;
+#[path = "../support/mod.rs"]
+mod support;
+
 mod addresses;
+mod cli;
+mod compare;
 mod corpus;
 mod counter;
 mod host;
 mod link;
 mod liveness;
+mod local_sdk;
 mod proto;
 mod readiness;
 mod scene;
+mod signals;
 mod stop;
-#[path = "../support/mod.rs"]
-mod support;
-
-mod local_sdk;
-mod proto;
+mod terminal;
+mod wrapper;

@@ -13,8 +13,10 @@ pub mod output;
 pub mod ports;
 pub mod proc;
 pub mod proxy;
+pub mod pty;
 pub mod scripted_sdk;
 pub mod shim;
+pub mod specimen;
 pub mod wait;
 
 mod self_tests;
