@@ -1,0 +1,27 @@
+//! What the integration tests are made of: the real binary under a deadline, and the worlds it meets.
+//!
+//! Nothing here sleeps to wait for a state, and nothing here knows how the shim works inside: it sees
+//! lines, calls, connections and exit codes, each with the instant at which it came.
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
+
+pub mod client;
+pub mod game;
+pub mod game_process;
+pub mod listener;
+pub mod local_sdk;
+pub mod output;
+pub mod ports;
+pub mod proc;
+pub mod proxy;
+pub mod scripted_sdk;
+pub mod shim;
+pub mod wait;
+
+mod self_tests;
+
+pub use game::{Game, Reply};
+pub use ports::Port;
+pub use proxy::{Mode, Proxy};
+pub use scripted_sdk::{Answer, Applies, ScriptedSdk};
+pub use shim::{Shim, shim};
+pub use wait::{millis, secs};

@@ -1,0 +1,216 @@
+//! The scripted SDK server's methods: each call is recorded, looked up in the script, and answered.
+//!
+//! Every answer is given on a thread of its own, so that one that hangs holds up nobody.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use agones_shim::proto::{self, beta, sdk};
+use futures_executor::block_on;
+use futures_util::TryStreamExt as _;
+use grpcio::{
+    ClientStreamingSink, Method, RequestStream, RpcContext, RpcStatus, RpcStatusCode, Service, ServiceBuilder,
+    UnarySink,
+};
+
+use super::{Answer, Shared, State, status};
+
+/// Every method that is served, for scripts that are about all of them.
+pub const METHODS: [&str; 14] = [
+    "Ready",
+    "Allocate",
+    "Shutdown",
+    "Reserve",
+    "Health",
+    "GetGameServer",
+    "SetLabel",
+    "SetAnnotation",
+    "GetCounter",
+    "UpdateCounter",
+    "GetList",
+    "UpdateList",
+    "AddListValue",
+    "RemoveListValue",
+];
+
+/// What a call does when it is not scripted: a reply, or the error that a real server would give.
+type Outcome<T> = Result<T, (RpcStatusCode, String)>;
+
+/// All methods, on one shared state.
+pub fn build(shared: &Arc<Shared>) -> Service {
+    let empty = || Ok(sdk::Empty {});
+    let builder = ServiceBuilder::new();
+    let builder = unary(
+        builder,
+        shared,
+        &proto::READY,
+        "Ready",
+        |_| String::new(),
+        move |state, _| {
+            state.request("Ready", "Ready");
+            empty()
+        },
+    );
+    let builder = unary(
+        builder,
+        shared,
+        &proto::ALLOCATE,
+        "Allocate",
+        |_| String::new(),
+        move |state, _| {
+            state.request("Allocate", "Allocated");
+            empty()
+        },
+    );
+    let builder = unary(
+        builder,
+        shared,
+        &proto::SHUTDOWN,
+        "Shutdown",
+        |_| String::new(),
+        move |state, _| {
+            state.request("Shutdown", "Shutdown");
+            empty()
+        },
+    );
+    let seconds = |request: &sdk::Duration| request.seconds.to_string();
+    let builder = unary(builder, shared, &proto::RESERVE, "Reserve", seconds, move |state, _| {
+        state.request("Reserve", "Reserved");
+        empty()
+    });
+    let builder = unary(
+        builder,
+        shared,
+        &proto::GET_GAME_SERVER,
+        "GetGameServer",
+        |_| String::new(),
+        |state, _| Ok(state.current()),
+    );
+    let pair = |request: &sdk::KeyValue| format!("{}={}", request.key, request.value);
+    let builder = unary(builder, shared, &proto::SET_LABEL, "SetLabel", pair, move |_, _| empty());
+    let builder = unary(builder, shared, &proto::SET_ANNOTATION, "SetAnnotation", pair, move |_, _| empty());
+    let builder =
+        unary(builder, shared, &proto::GET_COUNTER, "GetCounter", |request| request.name.clone(), get_counter);
+    let builder = unary(builder, shared, &proto::UPDATE_COUNTER, "UpdateCounter", update_text, update_counter);
+    let builder = lists(builder, shared);
+    let shared = Arc::clone(shared);
+    builder
+        .add_client_streaming_handler(&proto::HEALTH, move |_: RpcContext<'_>, beats, sink| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || health(&shared, beats, sink));
+        })
+        .build()
+}
+
+/// Lists are no business of the shim's: recorded, and refused.
+fn lists(builder: ServiceBuilder, shared: &Arc<Shared>) -> ServiceBuilder {
+    fn refuse<Req>(_: &mut State, _: &Req) -> Outcome<beta::List> {
+        Err((RpcStatusCode::UNKNOWN, "list not found".to_owned()))
+    }
+    let builder = unary(builder, shared, &proto::GET_LIST, "GetList", |_| String::new(), refuse);
+    let builder = unary(builder, shared, &proto::UPDATE_LIST, "UpdateList", |_| String::new(), refuse);
+    let builder = unary(builder, shared, &proto::ADD_LIST_VALUE, "AddListValue", |_| String::new(), refuse);
+    unary(builder, shared, &proto::REMOVE_LIST_VALUE, "RemoveListValue", |_| String::new(), refuse)
+}
+
+fn unary<Req, Resp>(
+    builder: ServiceBuilder,
+    shared: &Arc<Shared>,
+    method: &Method<Req, Resp>,
+    name: &'static str,
+    detail: impl Fn(&Req) -> String + Send + Clone + 'static,
+    act: impl Fn(&mut State, &Req) -> Outcome<Resp> + Send + Clone + 'static,
+) -> ServiceBuilder
+where
+    Req: Send + 'static,
+    Resp: Default + Send + 'static,
+{
+    let shared = Arc::clone(shared);
+    builder.add_unary_handler(method, move |_: RpcContext<'_>, request: Req, sink: UnarySink<Resp>| {
+        // Recorded here and not on the thread: calls are in the order in which they came.
+        let answer = {
+            let mut state = shared.lock();
+            state.record(name, detail(&request));
+            state.answer(name)
+        };
+        shared.changed.notify_all();
+        let shared = Arc::clone(&shared);
+        let act = act.clone();
+        thread::spawn(move || {
+            let outcome = carry_out(&shared, answer, |state| act(state, &request));
+            // The caller may be gone: that is its own business.
+            let _ = match outcome {
+                Ok(reply) => block_on(sink.success(reply)),
+                Err((code, text)) => block_on(sink.fail(RpcStatus::with_message(code, text))),
+            };
+        });
+    })
+}
+
+fn carry_out<T: Default>(shared: &Shared, answer: Answer, act: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
+    let hang = |time: Duration| shared.hang(time);
+    match answer {
+        Answer::Ok => act(&mut shared.lock()),
+        Answer::Error(code, text) => Err((code, text)),
+        Answer::Ignored => Ok(T::default()),
+        Answer::Hang(time) => {
+            hang(time);
+            Ok(T::default())
+        }
+        Answer::Late(time) => {
+            let outcome = act(&mut shared.lock());
+            hang(time);
+            outcome
+        }
+    }
+}
+
+fn health(shared: &Shared, mut beats: RequestStream<sdk::Empty>, sink: ClientStreamingSink<sdk::Empty>) {
+    while let Ok(Some(_)) = block_on(beats.try_next()) {
+        shared.lock().record("Health", String::new());
+        shared.changed.notify_all();
+    }
+    let answer = shared.lock().answer("Health");
+    let _ = match carry_out(shared, answer, |_| Ok(sdk::Empty {})) {
+        Ok(reply) => block_on(sink.success(reply)),
+        Err((code, text)) => block_on(sink.fail(RpcStatus::with_message(code, text))),
+    };
+}
+
+fn get_counter(state: &mut State, request: &beta::GetCounterRequest) -> Outcome<beta::Counter> {
+    let counter = declared(state, &request.name)?;
+    Ok(beta::Counter { name: request.name.clone(), count: counter.0, capacity: counter.1 })
+}
+
+fn update_counter(state: &mut State, request: &beta::UpdateCounterRequest) -> Outcome<beta::Counter> {
+    let Some(update) = &request.counter_update_request else {
+        return Err((RpcStatusCode::UNKNOWN, "invalid argument. Malformed CounterUpdateRequest".to_owned()));
+    };
+    let (count, capacity) = declared(state, &update.name)?;
+    let wanted = update.count.unwrap_or(count + update.count_diff);
+    if !(0..=capacity).contains(&wanted) {
+        let range = "out of range. Count must be within range [0,Capacity]";
+        return Err((RpcStatusCode::UNKNOWN, format!("{range}. Found Count: {wanted}, Capacity: {capacity}")));
+    }
+    if let Some(counter) = status(&mut state.game_server).counters.get_mut(&update.name) {
+        counter.count = wanted;
+    }
+    // Not the new value: some versions answer zeros, and nobody may trust it.
+    Ok(beta::Counter::default())
+}
+
+fn declared(state: &mut State, name: &str) -> Outcome<(i64, i64)> {
+    match status(&mut state.game_server).counters.get(name) {
+        Some(counter) => Ok((counter.count, counter.capacity)),
+        None => Err((RpcStatusCode::UNKNOWN, format!("counter not found: {name}"))),
+    }
+}
+
+fn update_text(request: &beta::UpdateCounterRequest) -> String {
+    let update = request.counter_update_request.clone().unwrap_or_default();
+    match update.count {
+        Some(count) => format!("{}={count}", update.name),
+        None => format!("{}{:+}", update.name, update.count_diff),
+    }
+}
