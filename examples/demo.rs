@@ -107,10 +107,17 @@ fn run() -> io::Result<bool> {
 
     show.play(limit())?;
     show.drain()?;
-    let told = show.seen_ready && show.seen_shutdown;
+    let (ready, shutdown) = (show.seen_ready, show.seen_shutdown);
     drop(show);
-    say(DEMO, if told { "all gone, nothing is left running" } else { "it did not go as it should, see above" });
-    Ok(told)
+    say(
+        DEMO,
+        match (ready, shutdown) {
+            (true, true) => "all gone, nothing is left running",
+            (true, false) => "the GameServer was never seen in Shutdown",
+            (false, _) => "stopped before the GameServer was Ready",
+        },
+    );
+    Ok(ready && shutdown)
 }
 
 /// When to drain without being asked.
