@@ -37,6 +37,10 @@ static: ## the static musl binary, its checksums, SBOM and notices, in target/st
 	@.ci/setup.sh static
 	@.ci/static.sh $(ARCH)
 
+.PHONY: test-static
+test-static: static ## the tests of sidecar, wrapper and images against the static binary
+	SHIM_UNDER_TEST=$(CURDIR)/target/static/x86_64-unknown-linux-musl/agones-shim cargo test --locked --test it
+
 .PHONY: image
 image: static ## agones-shim:latest, a FROM scratch image of the static binary
 	@.ci/image.sh

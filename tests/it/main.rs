@@ -6,3 +6,4 @@ mod support;
 mod demo;
 mod docker;
 mod proto;
+mod static_file;

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod docker;
+pub mod elf;
 pub mod game;
 pub mod game_process;
 pub mod listener;
