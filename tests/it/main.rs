@@ -16,6 +16,7 @@ mod liveness;
 mod local_sdk;
 mod proto;
 mod readiness;
+mod readme;
 mod scene;
 mod signals;
 mod static_file;
