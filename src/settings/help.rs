@@ -151,6 +151,9 @@ mod tests {
         for code in ["0", "64", "69", "70", "71", "75", "76", "78", "126", "127", "128+n"] {
             assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");
         }
+        for call in CALLS {
+            assert!(help.lines().any(|line| line.contains(call)), "{call}");
+        }
         assert!(!help.contains('`'), "Markdown on a terminal");
     }
 
