@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::app::{reject, say};
 use crate::cli::{Command, Usage};
 use crate::exit::ExitReason;
+use crate::local_sdk;
 use crate::settings::parse::Variable;
 use crate::settings::{check, help};
 
@@ -22,6 +23,7 @@ pub fn run(command: Result<Command, Usage>, environment: Vec<Variable>) -> ExitR
             Ok(text) => print(&text),
             Err(rejected) => reject(&rejected),
         },
+        Ok(Command::LocalSdk { args }) => local_sdk::run(args),
         Ok(other) => {
             say(&format!("{other:?} is not there yet"));
             ExitReason::Usage

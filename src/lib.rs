@@ -11,6 +11,7 @@ pub mod exposition;
 pub mod game_server;
 pub mod hook;
 pub mod http;
+pub mod local_sdk;
 pub mod logging;
 pub mod machine;
 pub mod probe;

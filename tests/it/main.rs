@@ -6,6 +6,7 @@ mod counter;
 mod host;
 mod link;
 mod liveness;
+mod local_sdk;
 mod proto;
 mod readiness;
 mod scene;
