@@ -49,8 +49,7 @@ fn no_etc_at_all() {
 
 #[test]
 fn a_read_only_root() {
-    let script = "mount -o bind / /mnt && mount -o remount,bind,ro /mnt && mount -t proc none /mnt/proc; \
-                  exec chroot /mnt \"$@\"";
+    let script = "mount -o remount,bind,ro / && ! touch /x 2>/dev/null && exec \"$@\"";
     lives_behind(&["unshare", "-rm", "sh", "-c", script, "sh"], |shim| shim);
 }
 
