@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use env_logger::{Target, WriteStyle};
 use log::kv::{Error, Key, Value, VisitSource};
-use log::{Level, Record};
+use log::{Level, Log, Metadata, Record};
 
 use crate::settings::{LogFormat, LogSettings};
 
@@ -62,7 +62,7 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
         LogFormat::Text => false,
         LogFormat::Auto => !io::stderr().is_terminal(),
     };
-    env_logger::Builder::new()
+    let logger = env_logger::Builder::new()
         .parse_filters(&settings.filter)
         .write_style(WriteStyle::Never)
         .target(Target::Pipe(Box::new(Queue { items: queue.clone(), dropped: 0, json })))
@@ -70,10 +70,34 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
             let line = if json { json_line(&stamp(), record) } else { text_line(&stamp(), record) };
             buffer.write_all(line.as_bytes())
         })
-        .init();
-    // gRPC's C core would write to stderr by itself.
+        .build();
+    log::set_max_level(logger.filter());
+    // It fails where somebody else has set a logger: then that one writes.
+    let _ = log::set_boxed_logger(Box::new(Renamed(logger)));
     grpcio::redirect_log();
     Ok(Flusher(queue))
+}
+
+/// gRPC's C core logs without a target and calls a refused connection an
+/// error: its lines are for whoever asks for `grpc=trace`.
+struct Renamed(env_logger::Logger);
+
+impl Log for Renamed {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.0.enabled(metadata)
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if record.target().is_empty() {
+            self.0.log(&record.to_builder().target("grpc").level(Level::Trace).build());
+        } else {
+            self.0.log(record);
+        }
+    }
+
+    fn flush(&self) {
+        self.0.flush();
+    }
 }
 
 fn write_lines(items: &Receiver<Item>) {

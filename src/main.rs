@@ -1,6 +1,21 @@
 //! agones-shim: argv and environment in, exit code out.
+//!
+//! The only exit, and the only reader of the process's environment.
+
+use agones_shim::cli::{self, Command};
+use agones_shim::{app, commands, signal};
 
 fn main() {
-    let env = grpcio::EnvBuilder::new().cq_count(1).build();
-    let _ = grpcio::ChannelBuilder::new(std::sync::Arc::new(env)).connect("ipv4:127.0.0.1:9357");
+    let signals = signal::block();
+    let environment = std::env::vars_os().collect();
+    let reason = match cli::parse(std::env::args_os().skip(1)) {
+        Ok(Command::Sidecar) => app::sidecar(signals, environment),
+        Ok(Command::Wrapper { argv }) => app::wrapper(signals, environment, &argv),
+        other => {
+            signals.release();
+            commands::run(other, environment)
+        }
+    };
+    // Not by returning: gRPC's threads would be waited for.
+    std::process::exit(reason.code().into());
 }

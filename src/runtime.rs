@@ -5,18 +5,22 @@
 //! decides nothing. While an answer is at hand, what the other threads have
 //! sent meanwhile goes first, so that an event waits for one call at most.
 
+use std::ffi::OsString;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::beat;
+use crate::child::{Child, Processes};
 use crate::exit::ExitReason;
+use crate::hook;
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice};
 use crate::probe::{self, Command};
 use crate::scrape;
 use crate::sdk::Sdk;
-use crate::settings::Settings;
-use crate::worker::Worker;
+use crate::settings::{Settings, StopSettings};
+use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
 const EVENTS_BEFORE_ANSWER: usize = 64;
@@ -31,10 +35,17 @@ pub struct Runtime<S> {
     probe: Option<Worker<Command>>,
     beat: Worker<Duration>,
     scrape: Option<scrape::Scrape>,
+    processes: Processes,
+    /// Wrapper: what the child is, and the child once it was started.
+    argv: Vec<OsString>,
+    child: Option<Child>,
+    /// The answer of the last call, until the machine has heard it.
+    answer: Option<Answer>,
+    events_since_answer: usize,
 }
 
 impl<S: Sdk> Runtime<S> {
-    /// Starts the threads that always run.
+    /// Starts the threads that always run. `argv` is the wrapper's program.
     ///
     /// # Errors
     /// The system refuses another thread.
@@ -42,6 +53,8 @@ impl<S: Sdk> Runtime<S> {
         settings: Settings,
         config: Config,
         sdk: S,
+        processes: Processes,
+        argv: Vec<OsString>,
         (sender, events): (Sender<Event>, Receiver<Event>),
     ) -> io::Result<Self> {
         Ok(Self {
@@ -49,47 +62,64 @@ impl<S: Sdk> Runtime<S> {
             probe: Some(probe::spawn(&settings, sender.clone())?),
             beat: beat::spawn(sender.clone())?,
             scrape: None,
+            child: None,
             settings,
             sdk,
+            processes,
+            argv,
+            answer: None,
+            events_since_answer: 0,
             events,
             sender,
         })
     }
 
     /// Runs until the machine says that it is time to leave.
+    ///
+    /// A panic in it is a bug like one in any other thread: a new machine takes
+    /// over, whose only business is the way out. A second one ends the process.
     pub fn run(mut self) -> ExitReason {
         let mut effects = Effects::new();
-        let (mut answer, mut taken) = (None, 0);
         self.machine.start(Instant::now(), &mut effects);
+        catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or_else(|panic| {
+            let mut effects = Effects::new();
+            self.answer = None;
+            self.machine = self.machine.take_over(Instant::now());
+            let event = Event::ThreadDied { thread: "main", message: panic_message(&*panic) };
+            self.machine.step(Instant::now(), event, &mut effects);
+            catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
+        })
+    }
+
+    fn turn(&mut self, mut effects: Effects) -> ExitReason {
         loop {
-            for effect in std::mem::take(&mut effects) {
+            for effect in effects.drain(..) {
                 match effect {
-                    Effect::Call(call) => answer = Some(self.call(&call)),
+                    Effect::Call(call) => self.answer = Some(self.call(&call)),
                     Effect::Exit(reason) => return reason,
                     effect => self.perform(effect),
                 }
             }
-            let event = self.next_event(&mut answer, &mut taken);
+            let event = self.next_event();
             self.machine.step(Instant::now(), event, &mut effects);
         }
     }
 
     /// What the others have sent goes before an answer; without one, wait.
-    fn next_event(&mut self, answer: &mut Option<Answer>, taken: &mut usize) -> Event {
-        if answer.is_some() {
-            if *taken < EVENTS_BEFORE_ANSWER
-                && let Ok(event) = self.events.try_recv()
-            {
-                *taken += 1;
-                return event;
-            }
-            *taken = 0;
-            if let Some(answer) = answer.take() {
-                return Event::Answered(answer);
-            }
+    fn next_event(&mut self) -> Event {
+        if self.answer.is_some()
+            && self.events_since_answer < EVENTS_BEFORE_ANSWER
+            && let Ok(event) = self.events.try_recv()
+        {
+            self.events_since_answer += 1;
+            return event;
+        }
+        self.events_since_answer = 0;
+        if let Some(answer) = self.answer.take() {
+            return Event::Answered(answer);
         }
         let Some(deadline) = self.machine.next_deadline() else {
-            // The runtime holds a sender itself, so this waits and cannot fail.
+            // This struct holds a sender itself, so the channel cannot be closed.
             return self.events.recv().unwrap_or(Event::Tick);
         };
         match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -122,8 +152,36 @@ impl<S: Sdk> Runtime<S> {
             Effect::StopProbing => self.probe = None,
             Effect::SetHealthInterval(interval) => self.beat.tell(interval),
             Effect::StartScraping => self.start_scraping(),
-            Effect::SendStopSignal | Effect::TerminateGroup | Effect::KillGroup | Effect::StartStopHook(_) => {}
+            Effect::StartChild(variables) => self.start_child(variables),
+            Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
+            Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
+            Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
+            Effect::StartStopHook(reason) => self.start_hook(reason),
             Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),
+        }
+    }
+
+    fn start_child(&mut self, variables: Vec<(String, String)>) {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        match self.processes.start_child(&self.argv, variables) {
+            Ok(child) => self.child = Some(child),
+            Err(error) => {
+                log::error!("{}", error.message);
+                self.report(Event::ChildNotStarted(error.reason));
+            }
+        }
+    }
+
+    fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {
+        if let Some(child) = &self.child {
+            tell(child, &self.settings.stop);
+        }
+    }
+
+    fn start_hook(&mut self, reason: &str) {
+        if let Some(hook) = &self.settings.stop_hook {
+            let child = self.child.as_ref().map(Child::pid);
+            hook::start(&mut self.processes, hook, reason, child, self.sender.clone());
         }
     }
 
@@ -137,24 +195,27 @@ impl<S: Sdk> Runtime<S> {
         let Some(counter) = &self.settings.counter else { return };
         match scrape::spawn(counter, self.sender.clone()) {
             Ok(scrape) => self.scrape = Some(scrape),
-            Err(error) => self.report_death("scrape", &error),
+            // A thread that cannot be started is one that has died.
+            Err(error) => {
+                let message = format!("it could not be started: {error}");
+                self.report(Event::ThreadDied { thread: "scrape", message });
+            }
         }
     }
 
-    /// A thread that could not be started is one that has died.
-    fn report_death(&self, thread: &'static str, error: &io::Error) {
-        let message = format!("it could not be started: {error}");
+    fn report(&self, event: Event) {
         // The receiver is this struct's own.
-        let _ = self.sender.send(Event::ThreadDied { thread, message });
+        let _ = self.sender.send(event);
     }
 }
 
-fn write(notice: &Notice) {
+/// Writes a line of the machine.
+pub fn write(notice: &Notice) {
     let (level, message, fields) = notice.render();
     log::logger().log(
         &log::Record::builder()
             .level(level)
-            .target("agones_shim")
+            .target(env!("CARGO_CRATE_NAME"))
             .args(format_args!("{message}"))
             .key_values(&fields)
             .build(),

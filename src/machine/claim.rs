@@ -107,6 +107,9 @@ impl Machine {
     }
 
     pub(super) fn claim_looked(&mut self, now: Instant, outcome: Result<GameServer, CallError>, out: &mut Effects) {
+        if !matches!(self.claim, Claim::Look | Claim::Confirming { .. }) {
+            return;
+        }
         let game_server = match outcome {
             Ok(game_server) => game_server,
             Err(error) => {

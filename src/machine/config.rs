@@ -28,6 +28,8 @@ pub struct Config {
     pub stop_timeout: Option<Duration>,
     pub stop_scope: StopScope,
     pub stop_hook: bool,
+    /// Wrapper: hold the child until its address is known.
+    pub wait_for_sdk: bool,
     /// The Pod's hostname, only inside Kubernetes.
     pub pod_hostname: Option<String>,
 }
@@ -49,6 +51,7 @@ impl Config {
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,
             stop_hook: settings.stop_hook.is_some(),
+            wait_for_sdk: settings.wait_for_sdk,
             pod_hostname,
         }
     }

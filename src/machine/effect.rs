@@ -23,6 +23,9 @@ pub enum Effect {
     SetHealthInterval(Duration),
     /// Read the metrics endpoint now and at its interval.
     StartScraping,
+    /// Wrapper: start the child with these variables besides; answered by
+    /// [`super::Event::ChildNotStarted`] if that fails.
+    StartChild(Vec<(String, String)>),
     /// Wrapper: send the stop signal to the child (its group, or alone).
     SendStopSignal,
     /// Wrapper: send SIGTERM to what is left of the child's group.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::exit::ExitReason;
 use crate::game_server::{Counter, GameServer};
 
 /// Everything the machine ever hears.
@@ -26,9 +27,11 @@ pub enum Event {
     ChildEnded {
         /// How.
         end: ProcessEnd,
-        /// Its group held the terminal, so that INT or QUIT came from the keyboard.
+        /// Its group had the terminal, so that Ctrl-C and Ctrl-\\ went to it and not to the shim.
         held_terminal: bool,
     },
+    /// Wrapper: the child could not be started; the line that says why is written.
+    ChildNotStarted(ExitReason),
     /// Wrapper: no process of the child's group is left.
     GroupEmpty,
     /// The stop hook has ended or was ended.

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::{Answer, CallError, CallErrorKind};
+use super::hold::Child;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
 use crate::exit::ExitReason;
 use crate::game_server::{GameServer, State};
@@ -77,7 +78,9 @@ impl Machine {
         };
         self.link.up = true;
         self.timers.cancel(Timer::Connect);
-        self.timers.cancel(Timer::SdkConnectTimeout);
+        if !matches!(self.child, Child::Held { .. }) {
+            self.timers.cancel(Timer::SdkConnectTimeout);
+        }
         let state = game_server.state.as_str().to_owned();
         if self.link.ever {
             let away = self.link.lost_at.take().map_or(Duration::ZERO, |lost| now - lost);
@@ -89,6 +92,7 @@ impl Machine {
             self.check_pod(&game_server, out);
         }
         self.look_at(&game_server, out);
+        self.hold_looked(now, &game_server, out);
         self.beat_at_once();
         if self.stop.is_some() {
             self.shutdown_connected(now, &game_server, out);
@@ -110,6 +114,10 @@ impl Machine {
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
+        self.hold_timed_out(now, out);
+        if self.link.ever {
+            return;
+        }
         let (waited, error) = (now - self.started, self.link.last_error.clone());
         if self.config.sdk == SdkMode::Required {
             out.push(Effect::Log(Notice::SdkRequired { waited, error }));

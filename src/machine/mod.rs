@@ -12,6 +12,7 @@ mod counter;
 mod effect;
 mod event;
 mod health;
+mod hold;
 mod link;
 mod notice;
 mod phase;
@@ -31,6 +32,7 @@ pub use phase::Phase;
 use self::claim::{Claim, Seen};
 use self::counter::CounterState;
 use self::health::Health;
+use self::hold::Child;
 use self::link::Link;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
@@ -64,8 +66,8 @@ pub struct Machine {
     game_server: Option<GameServer>,
     /// Why readiness failed last, for the line that says so.
     last_failure: String,
-    /// Wrapper: how the child ended.
-    child_end: Option<ProcessEnd>,
+    /// Wrapper: the child's life.
+    child: Child,
     /// It has been Ready once.
     was_ready: bool,
 }
@@ -88,7 +90,7 @@ impl Machine {
             stop: None,
             game_server: None,
             last_failure: "no readiness round has ended yet".into(),
-            child_end: None,
+            child: Child::None,
             was_ready: false,
         }
     }
@@ -96,7 +98,7 @@ impl Machine {
     /// The first effects: look at the game and, beside it, for the SDK server.
     pub fn start(&mut self, now: Instant, out: &mut Effects) {
         out.push(Effect::SetHealthInterval(self.health_interval()));
-        out.push(Effect::AwaitReadiness);
+        self.start_game(out);
         if let Some(timeout) = self.config.ready_timeout {
             self.timers.set(Timer::ReadyTimeout, now + timeout);
         }
@@ -108,6 +110,13 @@ impl Machine {
             self.timers.set(Timer::SdkConnectTimeout, now + self.config.sdk_connect_timeout);
         }
         self.step(now, Event::Tick, out);
+    }
+
+    /// A machine with this one's settings and its child, and nothing else of
+    /// it: what takes over after a bug in it.
+    #[must_use]
+    pub fn take_over(&self, now: Instant) -> Self {
+        Self { child: self.child, ..Self::new(self.config.clone(), now) }
     }
 
     /// When [`Event::Tick`] has to come, if nothing else does before.
@@ -146,6 +155,7 @@ impl Machine {
             Event::Scraped(reading) => self.scraped(reading, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
+            Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
             Event::GroupEmpty => self.group_empty(),
             Event::HookEnded(outcome) => self.hook_ended(now, outcome, out),
             Event::ThreadDied { thread, message } => self.thread_died(now, thread, message, out),
@@ -160,8 +170,12 @@ impl Machine {
         match answer {
             Answer::Connected(outcome) => self.connected(now, began, outcome, out),
             Answer::GameServer(outcome) => {
-                if let Ok(game_server) = &outcome {
-                    self.look_at(game_server, out);
+                match &outcome {
+                    Ok(game_server) => {
+                        self.look_at(game_server, out);
+                        self.hold_looked(now, game_server, out);
+                    }
+                    Err(error) => self.hold_failed(now, error),
                 }
                 if self.stop.is_some() {
                     self.shutdown_looked(now, outcome, out);
@@ -184,6 +198,7 @@ impl Machine {
             Timer::ReadyTimeout => self.ready_timed_out(now, out),
             Timer::WaitReport => self.report_wait(now, out),
             Timer::Claim => self.claim_due(out),
+            Timer::Hold => self.hold_due(),
             Timer::CounterRetry => self.counter_retry_due(),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
@@ -202,6 +217,7 @@ impl Machine {
             return std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect);
         }
         self.next_stop_call()
+            .or_else(|| self.next_hold_call())
             .or_else(|| self.next_claim_call())
             .or_else(|| self.next_beat())
             .or_else(|| self.next_counter_call())
@@ -210,6 +226,9 @@ impl Machine {
     /// Once a minute: what is being waited for, and why it has not come.
     fn report_wait(&mut self, now: Instant, out: &mut Effects) {
         let (waiting_for, last_failure) = match self.phase {
+            Phase::Waiting if matches!(self.child, Child::Held { .. }) => {
+                ("the GameServer's address before the start of the game", self.link.last_error.clone())
+            }
             Phase::Waiting => ("the readiness probes", self.last_failure.clone()),
             Phase::Served if !self.link.up => ("the SDK server", self.link.last_error.clone()),
             Phase::Served => ("Agones to show Ready", self.claim_failure()),

@@ -62,7 +62,7 @@ pub enum Notice {
     StopSignalSent,
     Killed { timeout: Duration },
     ChildEnded { end: ProcessEnd },
-    GroupLeft,
+    StartedWithoutAddress { waited: Duration },
     ThreadDied { thread: &'static str, message: String },
 }
 
@@ -269,7 +269,12 @@ impl Notice {
                 vec![("timeout", seconds(*timeout))],
             ),
             Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
-            Self::GroupLeft => (Info, "waiting for what is left of the game server's process group", vec![]),
+            Self::StartedWithoutAddress { waited } => (
+                Warn,
+                "the GameServer's address is not known within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS: starting the game \
+                 without the AGONES_GAMESERVER_ variables",
+                vec![("waited", seconds(*waited))],
+            ),
             Self::ThreadDied { thread, message } => (
                 Error,
                 "BUG: a thread of agones-shim has died, leaving with exit code 70; please report this line",

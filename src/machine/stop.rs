@@ -24,8 +24,14 @@ const GIVE_UP_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// A process that SIGKILL does not end within this time is not waited for.
 const LEAVE_AFTER_KILL: Duration = Duration::from_secs(2);
 
-const SIGINT: i32 = 2;
-const SIGQUIT: i32 = 3;
+/// How a game ends when its console stops it: by itself, or of INT or QUIT, directly or through a shell.
+const ASKED_FOR: [ProcessEnd; 5] = [
+    ProcessEnd::Exited(0),
+    ProcessEnd::Signaled(2),
+    ProcessEnd::Signaled(3),
+    ProcessEnd::Exited(128 + 2),
+    ProcessEnd::Exited(128 + 3),
+];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stop {
@@ -128,10 +134,10 @@ impl Machine {
         out.push(Effect::StopProbing);
         out.push(Effect::Log(Notice::Stopping { reason }));
         let shutdown = shutdown && self.config.sdk != SdkMode::Off;
-        let (child, child_ended) = match (self.config.wrapper, self.child_end) {
-            (false, _) => (Child::Gone(None), false),
-            (true, Some(end)) => (Child::Ended(end), true),
-            (true, None) => (Child::Running, false),
+        let (child, child_ended) = match self.child {
+            super::Child::None | super::Child::Held { .. } => (Child::Gone(None), false),
+            super::Child::Ended(end) => (Child::Ended(end), true),
+            super::Child::Started => (Child::Running, false),
         };
         let hook = self.config.stop_hook && !child_ended;
         self.stop = Some(Stop {
@@ -330,7 +336,7 @@ impl Machine {
 
     pub(super) fn child_ended(&mut self, now: Instant, end: ProcessEnd, held_terminal: bool, out: &mut Effects) {
         out.push(Effect::Log(Notice::ChildEnded { end }));
-        self.child_end = Some(end);
+        self.child = super::Child::Ended(end);
         if let Some(stop) = &mut self.stop {
             stop.child = match stop.child {
                 Child::Gone(_) => Child::Gone(Some(end)),
@@ -339,8 +345,8 @@ impl Machine {
             };
             return;
         }
-        // Ctrl-C reached the game by itself: that is a stop that somebody asked for.
-        let asked = held_terminal && matches!(end, ProcessEnd::Signaled(SIGINT | SIGQUIT));
+        // Ctrl-C, or a console's quit, reached the game by itself: that is a stop that somebody asked for.
+        let asked = held_terminal && ASKED_FOR.contains(&end);
         if asked || end == ProcessEnd::Exited(0) && self.was_ready {
             let reason = if asked { "signal" } else { "exit" };
             self.begin_stop(now, reason, Some(ExitReason::Child(end)), true, out);
@@ -379,7 +385,7 @@ impl Machine {
         }
     }
 
-    fn leave(&mut self, reason: ExitReason, out: &mut Effects) {
+    pub(super) fn leave(&mut self, reason: ExitReason, out: &mut Effects) {
         self.phase = Phase::Gone;
         self.timers.cancel_all();
         out.push(Effect::Exit(reason));

@@ -15,6 +15,8 @@ pub(super) enum Timer {
     WaitReport,
     /// The next look at the GameServer on the way to Ready.
     Claim,
+    /// The next look at the GameServer of a child that is held.
+    Hold,
     /// The next try of a Counter that was rejected.
     CounterRetry,
     /// The next step of delivering and confirming Shutdown().
@@ -27,12 +29,13 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 10] = [
+const ALL: [Timer; 11] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
     Timer::WaitReport,
     Timer::Claim,
+    Timer::Hold,
     Timer::CounterRetry,
     Timer::ShutdownStep,
     Timer::ShutdownBound,

@@ -35,6 +35,7 @@ pub(super) struct Draft {
     pub sdk_host: Option<Host>,
     pub sdk_connect_timeout: Option<Duration>,
     pub sdk_call_timeout: Option<Duration>,
+    pub wait_for_sdk: Option<bool>,
     pub shutdown_timeout: Option<Duration>,
     pub stop_signal: Option<StopSignal>,
     pub stop_scope: Option<StopScope>,
@@ -106,6 +107,7 @@ impl Draft {
                 scope: self.stop_scope?,
             },
             stop_hook,
+            wait_for_sdk: self.wait_for_sdk?,
             status_addr: self.status_addr.clone(),
             log: self.log()?,
         })

@@ -23,7 +23,6 @@ mod words;
 pub use address::status_addr;
 pub(crate) use suggest::nearest;
 
-
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
@@ -62,6 +61,8 @@ pub struct Settings {
     pub shutdown_timeout: Duration,
     /// How the wrapper stops its child.
     pub stop: StopSettings,
+    /// The wrapper holds its child until the GameServer's address is known.
+    pub wait_for_sdk: bool,
     /// Program run at stop, if any.
     pub stop_hook: Option<StopHook>,
     /// Status endpoint; `None` is off.

@@ -341,6 +341,18 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| one(text, address::lone_host).map(|host| draft.sdk_host = Some(host)),
     },
     Setting {
+        variable: "AGONES_SHIM_WAIT_FOR_SDK",
+        group: Group::Sdk,
+        default: Default::Text("0"),
+        value: "0|1",
+        help: "Wrapper: 1 holds the child's start until the GameServer's address and ports are known, which it then gets as `AGONES_GAMESERVER_NAME`, `_ADDRESS`, `_PORT` and `_PORT_<NAME>`; at most for the connect timeout",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| {
+            one(text, |text| word(text, &[("0", false), ("1", true)])).map(|wait| draft.wait_for_sdk = Some(wait))
+        },
+    },
+    Setting {
         variable: "AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS",
         group: Group::Stop,
         default: Default::Text("8"),

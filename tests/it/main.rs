@@ -5,6 +5,7 @@ mod corpus;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod local_sdk;
 mod proto;
 mod signals;
 mod terminal;

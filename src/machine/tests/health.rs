@@ -34,8 +34,8 @@ fn the_interval_is_half_of_the_period_unless_it_is_set() {
         (Some(5.0), Some(5.0), true, 5.0, 0),
     ] {
         let mut world = World::started(Config { health_interval: set.map(secs), ..config() }, |world| {
-            world.server.game_server.health.period = period.map(secs);
-            world.server.game_server.health.disabled = disabled;
+            world.server.game.health.period = period.map(secs);
+            world.server.game.health.disabled = disabled;
         });
         world.run(0.1);
         assert_eq!(world.machine.health_interval(), secs(interval));
@@ -57,8 +57,8 @@ fn the_default_threshold_lasts_as_long_as_agones_own_patience() {
     ] {
         let config = Config { live_failure_threshold: set, health_interval: interval.map(secs), ..config() };
         let mut world = World::started(config, |world| {
-            world.server.game_server.health.period = period.map(secs);
-            world.server.game_server.health.failure_threshold = failures;
+            world.server.game.health.period = period.map(secs);
+            world.server.game.health.failure_threshold = failures;
         });
         world.run(0.1);
         assert_eq!(world.machine.failure_threshold(), rounds, "{set:?} {interval:?} {period:?} {failures:?}");
@@ -95,7 +95,7 @@ fn as_many_failed_rounds_as_the_threshold_end_with_69_without_shutdown() {
 
 #[test]
 fn with_health_disabled_the_log_says_that_nothing_will_replace_the_server() {
-    let mut world = World::at_ready(config(), |world| world.server.game_server.health.disabled = true);
+    let mut world = World::at_ready(config(), |world| world.server.game.health.disabled = true);
     world.alive = false;
     world.run(30.0);
     assert_eq!(world.count("error spec.health.disabled is set"), 1);
@@ -106,7 +106,7 @@ fn with_health_disabled_the_log_says_that_nothing_will_replace_the_server() {
 fn a_restarted_shim_does_not_beat_for_a_dead_game() {
     for state in [State::Ready, State::Allocated, State::Reserved] {
         let mut world = World::started(config(), |world| {
-            world.server.game_server.state = state.clone();
+            world.server.game.state = state.clone();
             world.alive = false;
         });
         world.run(60.0);

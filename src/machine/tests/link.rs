@@ -95,7 +95,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut world = World::at_ready(config, |world| {
         world
             .server
-            .game_server
+            .game
             .counters
             .insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
     });
@@ -117,7 +117,7 @@ fn an_sdk_server_that_comes_back_with_a_fresh_game_server_gets_its_ready() {
     world.server.reachable = false;
     world.run(6.0);
     world.server.reachable = true;
-    world.server.game_server.state = State::Scheduled;
+    world.server.game.state = State::Scheduled;
     world.run(3.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);
 }
@@ -133,7 +133,7 @@ fn a_game_server_that_is_not_named_like_the_pod_is_a_loud_warning() {
         (Some(&long[..63]), long.as_str(), 0),
     ] {
         let config = Config { pod_hostname: hostname.map(str::to_owned), ..config() };
-        let mut world = World::started(config, |world| world.server.game_server.name = name.into());
+        let mut world = World::started(config, |world| world.server.game.name = name.into());
         world.run(1.0);
         assert_eq!(world.count("ANOTHER POD'S"), warned, "{hostname:?} {name}");
     }

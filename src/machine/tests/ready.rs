@@ -48,7 +48,7 @@ fn ready_is_called_in_no_state_but_those_before_ready() {
     ] {
         let mut world = World::started(config(), |world| {
             world.ready = true;
-            world.server.game_server.state = state.clone();
+            world.server.game.state = state.clone();
         });
         world.run(30.0);
         assert_eq!(world.count("call Ready") > 0, called, "{state:?}: {:#?}", world.trace);
@@ -59,7 +59,7 @@ fn ready_is_called_in_no_state_but_those_before_ready() {
 fn a_deletion_timestamp_forbids_ready_and_says_so_once() {
     let mut world = World::started(config(), |world| {
         world.ready = true;
-        world.server.game_server.deleting = true;
+        world.server.game.deleting = true;
     });
     world.run(30.0);
     assert_eq!(world.count("call Ready"), 0);
@@ -73,7 +73,7 @@ fn an_allocated_server_is_taken_over_without_ready_and_counts_as_ready() {
     config.counter = Some("players".into());
     let mut world = World::started(config, |world| {
         world.ready = true;
-        world.server.game_server.state = State::Allocated;
+        world.server.game.state = State::Allocated;
     });
     world.run(11.0);
     assert_eq!(world.count("call Ready"), 0);
@@ -85,8 +85,8 @@ fn an_allocated_server_is_taken_over_without_ready_and_counts_as_ready() {
 #[test]
 fn agones_local_mode_starts_in_ready_and_gets_one_ready() {
     let mut world = World::started(config(), |world| {
-        world.server.game_server.state = State::Ready;
-        world.server.game_server.local_mode = true;
+        world.server.game.state = State::Ready;
+        world.server.game.local_mode = true;
     });
     world.alive = false;
     world.run(60.0);
@@ -100,7 +100,7 @@ fn agones_local_mode_starts_in_ready_and_gets_one_ready() {
 
 #[test]
 fn a_server_that_was_seen_before_ready_is_not_called_twice_in_local_mode() {
-    let mut world = World::at_ready(config(), |world| world.server.game_server.local_mode = true);
+    let mut world = World::at_ready(config(), |world| world.server.game.local_mode = true);
     world.server.reachable = false;
     world.run(10.0);
     world.server.reachable = true;
@@ -125,11 +125,11 @@ fn a_ready_that_does_not_show_is_called_again_after_ten_seconds_with_a_fresh_rou
 fn request_ready_means_keep_looking() {
     let mut world = World::started(config(), |world| {
         world.ready = true;
-        world.server.game_server.state = State::RequestReady;
+        world.server.game.state = State::RequestReady;
     });
     world.run(15.0);
     assert_eq!(world.machine.phase, Phase::Served);
-    world.server.game_server.state = State::Ready;
+    world.server.game.state = State::Ready;
     world.run(1.5);
     assert_eq!(world.machine.phase, Phase::Ready);
     assert_eq!(world.count("call Ready"), 0);
@@ -142,7 +142,7 @@ fn a_rejected_ready_is_tried_again_and_reads_the_state_first() {
         world.server.rejects = vec!["Ready"];
     });
     world.run(0.5);
-    world.server.game_server.state = State::Allocated;
+    world.server.game.state = State::Allocated;
     world.server.rejects.clear();
     world.run(5.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);

@@ -25,6 +25,7 @@ pub fn config() -> Config {
         stop_timeout: None,
         stop_scope: StopScope::Group,
         stop_hook: false,
+        wait_for_sdk: false,
         pod_hostname: None,
     }
 }
@@ -39,7 +40,7 @@ pub struct Server {
     pub reachable: bool,
     /// Every call hangs until its deadline.
     pub silent: bool,
-    pub game_server: GameServer,
+    pub game: GameServer,
     /// Calls of this name are rejected.
     pub rejects: Vec<&'static str>,
     /// Ready() and Shutdown() show this long after the call; `None` is never.
@@ -80,7 +81,7 @@ impl World {
         let server = Server {
             reachable: true,
             silent: false,
-            game_server,
+            game: game_server,
             rejects: Vec::new(),
             applies_after: Some(secs(0.5)),
             pending: None,
@@ -232,6 +233,10 @@ impl World {
                         self.child_ends(takes, ProcessEnd::Signaled(15));
                     }
                 }
+                Effect::StartChild(variables) => {
+                    let names: Vec<_> = variables.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+                    self.note(&format!("start the child{}", names.concat()));
+                }
                 Effect::TerminateGroup => self.note("TERM to the group"),
                 Effect::KillGroup => {
                     self.note("KILL to the group");
@@ -260,7 +265,7 @@ impl World {
     fn serve(&mut self, call: &Call) -> (Duration, Answer) {
         if let Some((at, state)) = self.server.pending.take() {
             if at <= self.now {
-                self.server.game_server.state = state;
+                self.server.game.state = state;
             } else {
                 self.server.pending = Some((at, state));
             }
@@ -287,7 +292,7 @@ impl World {
                 self.server.pending = Some((self.now + after, state));
             }
         }
-        let game_server = outcome.clone().map(|()| self.server.game_server.clone());
+        let game_server = outcome.clone().map(|()| self.server.game.clone());
         let answer = match call {
             Call::Connect => Answer::Connected(game_server),
             Call::GetGameServer => Answer::GameServer(game_server),
@@ -295,7 +300,7 @@ impl World {
             Call::Shutdown => Answer::Shutdown(outcome),
             Call::Health => Answer::Health(outcome),
             Call::GetCounter => {
-                let counters = &self.server.game_server.counters;
+                let counters = &self.server.game.counters;
                 Answer::GetCounter(
                     outcome
                         .and_then(|()| counters.values().next().copied().ok_or_else(|| error(CallErrorKind::Rejected))),
@@ -303,8 +308,8 @@ impl World {
             }
             Call::UpdateCounter(count) => {
                 let in_range = |counter: &&Counter| (0..=counter.capacity).contains(count);
-                let taken = self.server.game_server.counters.values().next().filter(in_range).is_some();
-                let rejected = (!taken).then(|| error(CallErrorKind::Rejected));
+                let accepted = self.server.game.counters.values().next().as_ref().is_some_and(in_range);
+                let rejected = (!accepted).then(|| error(CallErrorKind::Rejected));
                 Answer::UpdateCounter(outcome.and_then(|()| rejected.map_or(Ok(()), Err)))
             }
         };

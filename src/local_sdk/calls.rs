@@ -1,0 +1,93 @@
+//! The calls seen so far, for `GET /local/calls` and for the summary at the end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::json;
+use super::request::{Refusal, Request};
+
+/// So many calls are remembered, the newest ones: a day of beats.
+const ROOM: usize = 20_000;
+
+/// Which side a call came in by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// Port 9357.
+    Grpc,
+    /// Port 9358.
+    Http,
+}
+
+impl Via {
+    /// For people.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Grpc => "grpc",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// What was asked for, and how it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    at: Duration,
+    via: Via,
+    request: Request,
+    refusal: Option<Refusal>,
+}
+
+/// The record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calls {
+    seen: VecDeque<Seen>,
+    counts: BTreeMap<&'static str, u64>,
+    refused: u64,
+}
+
+impl Calls {
+    /// Remembers one.
+    pub fn push(&mut self, at: Duration, via: Via, request: Request, refusal: Option<Refusal>) {
+        *self.counts.entry(request.method()).or_default() += 1;
+        self.refused += u64::from(refusal.is_some());
+        if self.seen.len() == ROOM {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(Seen { at, via, request, refusal });
+    }
+
+    /// The record as a JSON list, oldest first.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = json::Writer::compact();
+        out.list(self.seen.iter(), |out, seen| {
+            out.object(|out| {
+                out.field("time_ms", |out| out.raw(seen.at.as_millis()));
+                out.field("via", |out| out.string(seen.via.as_str()));
+                out.field("method", |out| out.string(seen.request.method()));
+                out.field("arguments", |out| {
+                    out.object(|out| {
+                        for (name, value) in seen.request.arguments() {
+                            out.field(name, |out| out.string(&value));
+                        }
+                    });
+                });
+                out.field("code", |out| out.raw(seen.refusal.as_ref().map_or(0, |refusal| refusal.code as u8)));
+                out.field("outcome", |out| {
+                    out.string(seen.refusal.as_ref().map_or("OK", |refusal| refusal.message.as_str()));
+                });
+            });
+        });
+        out.finish()
+    }
+
+    /// `12 calls (10 Health, 2 Ready), 1 refused`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let total: u64 = self.counts.values().sum();
+        let each: Vec<_> = self.counts.iter().map(|(method, count)| format!("{count} {method}")).collect();
+        let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };
+        format!("{total} calls{each}, {} refused", self.refused)
+    }
+}

@@ -1,0 +1,272 @@
+//! Counters and Lists by the cluster's rules and in its words.
+//!
+//! Pure. Two views of each: what the GameServer shows, and what the SDK server
+//! answers before the batch has been written (AGONES.md sections 1.2, 1.3).
+
+use std::collections::BTreeMap;
+
+use super::request::Refusal;
+use crate::proto::beta;
+
+/// The largest List that Agones allows.
+const LIST_MAX_CAPACITY: i64 = 1000;
+
+/// A Counter's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// Its count.
+    pub count: i64,
+    /// Its upper bound; 0 is a hard zero.
+    pub capacity: i64,
+}
+
+impl Counter {
+    fn clamped(self) -> Self {
+        Self { count: self.count.clamp(0, self.capacity.max(0)), capacity: self.capacity }
+    }
+
+    fn message(self, name: &str) -> beta::Counter {
+        let Self { count, capacity } = self.clamped();
+        beta::Counter { name: name.to_owned(), count, capacity }
+    }
+
+    fn check(self) -> Result<(), Refusal> {
+        if (0..=self.capacity).contains(&self.count) {
+            return Ok(());
+        }
+        Err(Refusal::unknown(format!(
+            "out of range. Count must be within range [0,Capacity]. Found Count: {}, Capacity: {}",
+            self.count, self.capacity
+        )))
+    }
+}
+
+/// All Counters of a GameServer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    shown: BTreeMap<String, Counter>,
+    /// Not yet clamped: a capacity that sinks and rises within one batch leaves
+    /// the count as it was.
+    batched: BTreeMap<String, Counter>,
+}
+
+impl Counters {
+    /// As declared.
+    #[must_use]
+    pub fn new(declared: BTreeMap<String, Counter>) -> Self {
+        Self { shown: declared, batched: BTreeMap::new() }
+    }
+
+    /// What the GameServer shows.
+    #[must_use]
+    pub fn shown(&self) -> &BTreeMap<String, Counter> {
+        &self.shown
+    }
+
+    /// GetCounter: the value with every batched change in it.
+    ///
+    /// # Errors
+    /// An undeclared name.
+    pub fn get(&self, name: &str) -> Result<beta::Counter, Refusal> {
+        self.view(name).map(|counter| counter.message(name))
+    }
+
+    /// UpdateCounter: checks, and batches.
+    ///
+    /// # Errors
+    /// An undeclared name, a count out of range, or nothing to update.
+    pub fn update(&mut self, update: Option<beta::CounterUpdateRequest>) -> Result<beta::Counter, Refusal> {
+        let Some(update) = update else {
+            let message = "invalid argument. CounterUpdateRequest: <nil> cannot be nil";
+            return Err(Refusal::unknown(message.to_owned()));
+        };
+        let name = update.name;
+        if update.count.is_none() && update.capacity.is_none() && update.count_diff == 0 {
+            return Err(Refusal::unknown(format!("invalid argument. Malformed CounterUpdateRequest: name:{name:?}")));
+        }
+        let mut counter = self.view(&name)?;
+        if let Some(capacity) = update.capacity {
+            if capacity < 0 {
+                return Err(Refusal::unknown(format!(
+                    "out of range. Capacity must be greater than or equal to 0. Found Capacity: {capacity}"
+                )));
+            }
+            counter.capacity = capacity;
+        }
+        if let Some(count) = update.count {
+            counter.count = count;
+            counter.check()?;
+        }
+        if update.count_diff != 0 {
+            counter.count = counter.count.saturating_add(update.count_diff);
+            counter.check()?;
+        }
+        let answer = counter.message(&name);
+        self.batched.insert(name, counter);
+        Ok(answer)
+    }
+
+    /// The batch time is over: shows what was batched, and names it.
+    pub fn flush(&mut self) -> Vec<(String, Counter)> {
+        let batch: Vec<_> =
+            std::mem::take(&mut self.batched).into_iter().map(|(name, counter)| (name, counter.clamped())).collect();
+        self.shown.extend(batch.iter().cloned());
+        batch
+    }
+
+    fn view(&self, name: &str) -> Result<Counter, Refusal> {
+        let counter = self.batched.get(name).or_else(|| self.shown.get(name));
+        counter.copied().ok_or_else(|| Refusal::unknown(format!("counter not found: {name}")))
+    }
+}
+
+/// A List's values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct List {
+    /// How many it holds.
+    pub capacity: i64,
+    /// Each at most once, in the order in which they came.
+    pub values: Vec<String>,
+}
+
+impl List {
+    fn truncated(mut self) -> Self {
+        self.values.truncate(usize::try_from(self.capacity).unwrap_or(0));
+        self
+    }
+
+    fn message(&self, name: &str) -> beta::List {
+        let Self { capacity, values } = self.clone().truncated();
+        beta::List { name: name.to_owned(), capacity, values }
+    }
+}
+
+/// All Lists of a GameServer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    shown: BTreeMap<String, List>,
+    batched: BTreeMap<String, List>,
+}
+
+impl Lists {
+    /// As declared.
+    #[must_use]
+    pub fn new(declared: BTreeMap<String, List>) -> Self {
+        Self { shown: declared, batched: BTreeMap::new() }
+    }
+
+    /// What the GameServer shows.
+    #[must_use]
+    pub fn shown(&self) -> &BTreeMap<String, List> {
+        &self.shown
+    }
+
+    /// GetList: the List with every batched change in it.
+    ///
+    /// # Errors
+    /// An undeclared name.
+    pub fn get(&self, name: &str) -> Result<beta::List, Refusal> {
+        self.view(name).map(|list| list.message(name))
+    }
+
+    /// UpdateList: overwrites what the mask names. Answers an empty List, as
+    /// the cluster does.
+    ///
+    /// # Errors
+    /// An undeclared name, a missing part, a field that a List does not have,
+    /// a capacity out of range.
+    pub fn update(&mut self, update: beta::UpdateListRequest) -> Result<beta::List, Refusal> {
+        let (Some(wanted), Some(mask)) = (update.list, update.update_mask) else {
+            return Err(Refusal::unknown("invalid argument. List and UpdateMask cannot be nil".to_owned()));
+        };
+        if let Some(path) = mask.paths.iter().find(|path| !matches!(path.as_str(), "name" | "capacity" | "values")) {
+            return Err(Refusal::unknown(format!(
+                "invalid argument. Field Mask Path(s): [{path}] are invalid for List. Use valid field name(s): name, capacity, values"
+            )));
+        }
+        if !(0..=LIST_MAX_CAPACITY).contains(&wanted.capacity) {
+            return Err(Refusal::unknown(format!(
+                "out of range. Capacity must be within range [0,{LIST_MAX_CAPACITY}]. Found Capacity: {}",
+                wanted.capacity
+            )));
+        }
+        let Ok(mut list) = self.view(&wanted.name) else {
+            return Err(Refusal::unknown(format!("not found. {} List not found", wanted.name)));
+        };
+        for path in &mask.paths {
+            match path.as_str() {
+                "capacity" => list.capacity = wanted.capacity,
+                "values" => list.values = without_repeats(&wanted.values),
+                _ => {}
+            }
+        }
+        self.batched.insert(wanted.name, list);
+        Ok(beta::List::default())
+    }
+
+    /// AddListValue: answers the List with the value in it.
+    ///
+    /// # Errors
+    /// An undeclared name, a full List, a value that is there.
+    pub fn add(
+        &mut self,
+        beta::AddListValueRequest { name, value }: beta::AddListValueRequest,
+    ) -> Result<beta::List, Refusal> {
+        let mut list = self.view(&name)?.truncated();
+        let size = list.values.len();
+        if i64::try_from(size).is_ok_and(|size| list.capacity <= size) {
+            return Err(Refusal::unknown(format!(
+                "out of range. No available capacity. Current Capacity: {}, List Size: {size}",
+                list.capacity
+            )));
+        }
+        if list.values.contains(&value) {
+            return Err(Refusal::unknown(format!("already exists. Value: {value} already in List: {name}")));
+        }
+        list.values.push(value);
+        let answer = list.message(&name);
+        self.batched.insert(name, list);
+        Ok(answer)
+    }
+
+    /// RemoveListValue: answers the List as it was before (measured, AGONES.md 1.3).
+    ///
+    /// # Errors
+    /// An undeclared name, a value that is not there.
+    pub fn remove(
+        &mut self,
+        beta::RemoveListValueRequest { name, value }: beta::RemoveListValueRequest,
+    ) -> Result<beta::List, Refusal> {
+        let mut list = self.view(&name)?.truncated();
+        let answer = list.message(&name);
+        let Some(position) = list.values.iter().position(|present| *present == value) else {
+            return Err(Refusal::unknown(format!("not found: value {value} not in list {name}")));
+        };
+        list.values.remove(position);
+        self.batched.insert(name, list);
+        Ok(answer)
+    }
+
+    /// The batch time is over: shows what was batched, and names it.
+    pub fn flush(&mut self) -> Vec<(String, List)> {
+        let batch: Vec<_> =
+            std::mem::take(&mut self.batched).into_iter().map(|(name, list)| (name, list.truncated())).collect();
+        self.shown.extend(batch.iter().cloned());
+        batch
+    }
+
+    fn view(&self, name: &str) -> Result<List, Refusal> {
+        let list = self.batched.get(name).or_else(|| self.shown.get(name));
+        list.cloned().ok_or_else(|| Refusal::unknown(format!("list not found: {name}")))
+    }
+}
+
+fn without_repeats(values: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::with_capacity(values.len());
+    for value in values {
+        if !kept.contains(value) {
+            kept.push(value.clone());
+        }
+    }
+    kept
+}

@@ -1,0 +1,393 @@
+//! The one GameServer: calls and time in, replies and changes out.
+//!
+//! Pure: no clock, no I/O. `now` is the time since the server started. State
+//! calls only enqueue; everything else that happens, happens in `tick`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::change::{Change, State};
+use super::counters::{Counters, Lists};
+use super::health::{HealthWatch, Look};
+use super::metadata;
+use super::request::{Code, Refusal, Reply, Request};
+use super::spec::Spec;
+use super::stamp;
+use super::timers::{Timer, Timers};
+use crate::proto::sdk::{self, game_server};
+
+/// How long the controller takes to see a state: about 25 ms pass from
+/// RequestReady to Ready (AGONES.md section 1.2).
+pub const CONTROLLER_DELAY: Duration = Duration::from_millis(25);
+
+/// The annotation that says when it was last allocated.
+const LAST_ALLOCATED: &str = "agones.dev/last-allocated";
+
+/// What a GameServer is made of, beside its declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The SDK server writes what was enqueued this much later.
+    pub batch: Duration,
+    /// The wall clock's seconds when the server started.
+    pub epoch: i64,
+    /// Where the world sees it.
+    pub address: String,
+    /// Its ports, by name, as the world sees them.
+    pub ports: Vec<(String, u16)>,
+}
+
+/// The GameServer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameServer {
+    name: String,
+    namespace: String,
+    setting: Setting,
+    born: Duration,
+    state: State,
+    /// The state that was asked for last. Once Unhealthy it stays that.
+    wanted: Option<State>,
+    reserve_for: Option<Duration>,
+    deleted_at: Option<i64>,
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+    batched_labels: BTreeMap<String, String>,
+    batched_annotations: BTreeMap<String, String>,
+    counters: Counters,
+    lists: Lists,
+    health: HealthWatch,
+    timers: Timers,
+    revision: i64,
+}
+
+impl GameServer {
+    /// Placed on its node just now, its game still loading.
+    #[must_use]
+    pub fn new(spec: Spec, setting: Setting, now: Duration) -> Self {
+        let health = HealthWatch::new(spec.health, now);
+        let mut timers = Timers::default();
+        if let Some(at) = health.first_look(now) {
+            timers.set(Timer::Health, at);
+        }
+        Self {
+            name: spec.name,
+            namespace: spec.namespace,
+            setting,
+            born: now,
+            state: State::Scheduled,
+            wanted: None,
+            reserve_for: None,
+            deleted_at: None,
+            labels: spec.labels,
+            annotations: spec.annotations,
+            batched_labels: BTreeMap::new(),
+            batched_annotations: BTreeMap::new(),
+            counters: Counters::new(spec.counters),
+            lists: Lists::new(spec.lists),
+            health,
+            timers,
+            revision: 1,
+        }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// It goes, and takes its ports with it.
+    #[must_use]
+    pub fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    /// What `/gshealthz` says.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.health.is_healthy()
+    }
+
+    /// When `tick` is due next.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.timers.next()
+    }
+
+    /// Performs one call. `LocalReset` is not for one GameServer to carry out;
+    /// it answers OK and does nothing.
+    ///
+    /// # Errors
+    /// The refusals of AGONES.md section 1.3, in its words.
+    pub fn call(&mut self, now: Duration, request: &Request, changes: &mut Vec<Change>) -> Result<Reply, Refusal> {
+        match request {
+            Request::Ready => self.ask_for(now, State::RequestReady, None),
+            Request::Allocate => self.ask_for(now, State::Allocated, None),
+            Request::Shutdown => self.ask_for(now, State::Shutdown, None),
+            Request::Reserve(seconds) => {
+                // 0 is for ever, and so is nonsense.
+                let duration = u64::try_from(*seconds).ok().filter(|&seconds| seconds > 0).map(Duration::from_secs);
+                self.ask_for(now, State::Reserved, duration);
+            }
+            Request::Health => {
+                if self.health.beat(now) {
+                    changes.push(Change::BeatsBack);
+                }
+            }
+            Request::GetGameServer | Request::WatchGameServer => {
+                return Ok(Reply::GameServer(Box::new(self.snapshot())));
+            }
+            Request::SetLabel(pair) => {
+                metadata::check_label(pair)?;
+                self.batched_labels.insert(pair.key.clone(), pair.value.clone());
+                self.timers.start(Timer::Labels, now + self.setting.batch);
+            }
+            Request::SetAnnotation(pair) => {
+                metadata::check_annotation(pair)?;
+                self.batched_annotations.insert(pair.key.clone(), pair.value.clone());
+                self.timers.start(Timer::Annotations, now + self.setting.batch);
+            }
+            Request::GetCounter(name) => return self.counters.get(name).map(Reply::Counter),
+            Request::GetList(name) => return self.lists.get(name).map(Reply::List),
+            Request::UpdateCounter(update) => {
+                let counter = self.counters.update(update.clone())?;
+                self.timers.start(Timer::Counters, now + self.setting.batch);
+                return Ok(Reply::Counter(counter));
+            }
+            Request::UpdateList(update) => return self.change_list(now, |lists| lists.update(update.clone())),
+            Request::AddListValue(value) => return self.change_list(now, |lists| lists.add(value.clone())),
+            Request::RemoveListValue(value) => return self.change_list(now, |lists| lists.remove(value.clone())),
+            Request::LocalAllocate => {
+                if self.state != State::Ready || self.is_deleted() {
+                    let message = format!("only a Ready GameServer can be allocated, this one is {}", self.ending());
+                    return Err(Refusal { code: Code::FailedPrecondition, message });
+                }
+                self.show_state(now, State::Allocated, "allocator", changes);
+            }
+            Request::LocalUnhealthy => {
+                if self.is_ending() || self.state == State::Unhealthy {
+                    let message = format!("this GameServer is {} and stays that", self.ending());
+                    return Err(Refusal { code: Code::FailedPrecondition, message });
+                }
+                self.wanted = Some(State::Unhealthy);
+                self.write_state(now, State::Unhealthy, "as asked", changes);
+            }
+            Request::LocalDelete => self.delete(now, "as asked", changes),
+            Request::LocalReset => {}
+        }
+        Ok(Reply::Empty)
+    }
+
+    /// Performs everything that is due.
+    pub fn tick(&mut self, now: Duration, changes: &mut Vec<Change>) {
+        while let Some((timer, at)) = self.timers.take_due(now) {
+            match timer {
+                Timer::State => {
+                    if let Some(wanted) = self.wanted {
+                        self.write_state(at, wanted, "", changes);
+                    }
+                }
+                Timer::Controller => self.controller_looks(at, changes),
+                Timer::Reserve => {
+                    changes.push(Change::ReservationOver);
+                    self.ask_for(at, State::RequestReady, None);
+                }
+                Timer::Health => self.look_at_beats(at, changes),
+                Timer::Labels => {
+                    let batch = std::mem::take(&mut self.batched_labels);
+                    self.write_metadata(batch, Change::Label, changes);
+                }
+                Timer::Annotations => {
+                    let batch = std::mem::take(&mut self.batched_annotations);
+                    self.write_metadata(batch, Change::Annotation, changes);
+                }
+                Timer::Counters => {
+                    let batch = self.counters.flush().into_iter();
+                    self.shown(batch.map(|(name, counter)| Change::Counter(name, counter)), changes);
+                }
+                Timer::Lists => {
+                    let batch = self.lists.flush().into_iter();
+                    self.shown(batch.map(|(name, list)| Change::List(name, list)), changes);
+                }
+            }
+        }
+    }
+
+    /// The GameServer as GetGameServer shows it.
+    #[must_use]
+    pub fn snapshot(&self) -> sdk::GameServer {
+        let health = self.health.health();
+        let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        let counters = self.counters.shown().iter().map(|(name, counter)| {
+            let status = game_server::status::CounterStatus { count: counter.count, capacity: counter.capacity };
+            (name.clone(), status)
+        });
+        let lists = self.lists.shown().iter().map(|(name, list)| {
+            let status = game_server::status::ListStatus { capacity: list.capacity, values: list.values.clone() };
+            (name.clone(), status)
+        });
+        let ports = self.setting.ports.iter();
+        sdk::GameServer {
+            object_meta: Some(game_server::ObjectMeta {
+                name: self.name.clone(),
+                namespace: self.namespace.clone(),
+                uid: format!("00000000-0000-4000-8000-{:012x}", self.wall(self.born) & 0xffff_ffff_ffff),
+                resource_version: self.revision.to_string(),
+                generation: self.revision,
+                creation_timestamp: self.wall(self.born),
+                deletion_timestamp: self.deleted_at.unwrap_or(0),
+                annotations: self.annotations.clone(),
+                labels: self.labels.clone(),
+            }),
+            spec: Some(game_server::Spec {
+                health: Some(game_server::spec::Health {
+                    disabled: health.disabled,
+                    period_seconds: number(health.period_seconds),
+                    failure_threshold: number(health.failure_threshold),
+                    initial_delay_seconds: number(health.initial_delay_seconds),
+                }),
+            }),
+            status: Some(game_server::Status {
+                state: self.state.as_str().to_owned(),
+                address: self.setting.address.clone(),
+                ports: ports
+                    .map(|(name, port)| game_server::status::Port { name: name.clone(), port: i32::from(*port) })
+                    .collect(),
+                players: None,
+                counters: counters.collect(),
+                lists: lists.collect(),
+                addresses: vec![game_server::status::Address {
+                    r#type: "InternalIP".to_owned(),
+                    address: self.setting.address.clone(),
+                }],
+            }),
+        }
+    }
+
+    /// Enqueues a state. The last one wins, on the timer that already runs.
+    fn ask_for(&mut self, now: Duration, state: State, reserve_for: Option<Duration>) {
+        if state != State::Unhealthy {
+            self.timers.stop(Timer::Reserve);
+            self.reserve_for = reserve_for;
+        }
+        if self.wanted != Some(State::Unhealthy) {
+            self.wanted = Some(state);
+        }
+        self.timers.start(Timer::State, now + self.setting.batch);
+    }
+
+    /// Writes a state, unless the GameServer is past that.
+    fn write_state(&mut self, now: Duration, wanted: State, by: &'static str, changes: &mut Vec<Change>) {
+        if self.is_ending() || self.state == State::Unhealthy {
+            // The health loop asks again at each look: that is no news.
+            if wanted != State::Unhealthy {
+                changes.push(Change::Ignored { wanted, because: self.ending() });
+            }
+            return;
+        }
+        self.show_state(now, wanted, by, changes);
+        match wanted {
+            State::RequestReady | State::Shutdown => self.timers.set(Timer::Controller, now + CONTROLLER_DELAY),
+            State::Reserved => {
+                if let Some(duration) = self.reserve_for {
+                    self.timers.set(Timer::Reserve, now + duration);
+                }
+            }
+            State::Unhealthy => {
+                self.timers.stop(Timer::Health);
+                self.timers.stop(Timer::Reserve);
+            }
+            State::Scheduled | State::Ready | State::Allocated => {}
+        }
+    }
+
+    fn show_state(&mut self, now: Duration, to: State, by: &'static str, changes: &mut Vec<Change>) {
+        if to == State::Allocated {
+            self.annotations.insert(LAST_ALLOCATED.to_owned(), stamp::rfc3339(self.wall(now)));
+        }
+        let from = std::mem::replace(&mut self.state, to);
+        let by = if to == State::Unhealthy && by.is_empty() { "health" } else { by };
+        self.shown([Change::State { from, to, by }], changes);
+    }
+
+    /// The controller turns RequestReady into Ready and deletes what is Shutdown.
+    fn controller_looks(&mut self, now: Duration, changes: &mut Vec<Change>) {
+        match self.state {
+            State::RequestReady if !self.is_deleted() => self.show_state(now, State::Ready, "controller", changes),
+            State::Shutdown => self.delete(now, "controller", changes),
+            _ => {}
+        }
+    }
+
+    fn delete(&mut self, now: Duration, by: &'static str, changes: &mut Vec<Change>) {
+        if self.deleted_at.is_none() {
+            self.deleted_at = Some(self.wall(now));
+            self.timers.stop(Timer::Health);
+            self.shown([Change::Deleted { by }], changes);
+        }
+    }
+
+    fn look_at_beats(&mut self, now: Duration, changes: &mut Vec<Change>) {
+        if self.is_ending() {
+            return;
+        }
+        self.timers.set(Timer::Health, self.health.next_look(now));
+        if let Look::Missed { failures, age } = self.health.look(now) {
+            let threshold = self.health.health().failure_threshold;
+            changes.push(Change::BeatMissed { failures, threshold, age });
+        }
+        if !self.health.is_healthy() {
+            self.ask_for(now, State::Unhealthy, None);
+        }
+    }
+
+    fn change_list(
+        &mut self,
+        now: Duration,
+        change: impl FnOnce(&mut Lists) -> Result<crate::proto::beta::List, Refusal>,
+    ) -> Result<Reply, Refusal> {
+        let list = change(&mut self.lists)?;
+        self.timers.start(Timer::Lists, now + self.setting.batch);
+        Ok(Reply::List(list))
+    }
+
+    fn write_metadata(
+        &mut self,
+        batch: BTreeMap<String, String>,
+        change: fn(String, String) -> Change,
+        changes: &mut Vec<Change>,
+    ) {
+        for (key, value) in batch {
+            let key = format!("{}{key}", metadata::PREFIX);
+            // The API server's check, of the key with its prefix. It would refuse
+            // the whole batch, and again at each retry; here the others go on.
+            if let Some(error) = metadata::key_error(&key) {
+                changes.push(Change::MetadataRefused(key, error));
+                continue;
+            }
+            let change = change(key.clone(), value.clone());
+            match change {
+                Change::Label(..) => self.labels.insert(key, value),
+                _ => self.annotations.insert(key, value),
+            };
+            self.shown([change], changes);
+        }
+    }
+
+    fn shown(&mut self, news: impl IntoIterator<Item = Change>, changes: &mut Vec<Change>) {
+        let before = changes.len();
+        changes.extend(news);
+        self.revision += i64::try_from(changes.len() - before).unwrap_or(0);
+    }
+
+    fn is_ending(&self) -> bool {
+        self.is_deleted() || self.state == State::Shutdown
+    }
+
+    fn ending(&self) -> &'static str {
+        if self.is_deleted() { "being deleted" } else { self.state.as_str() }
+    }
+
+    fn wall(&self, now: Duration) -> i64 {
+        self.setting.epoch.saturating_add(i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+    }
+}

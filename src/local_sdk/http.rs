@@ -1,0 +1,166 @@
+//! The HTTP sides: the SDK as JSON, and the health port. Each request has a
+//! thread of its own, so that one that dawdles holds up nobody.
+//!
+//! A development tool's server: bounded in memory and threads, not in time.
+
+use std::io::{self, Read as _, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use tiny_http::{Header, Request, Response};
+
+use super::json;
+use super::request::{Code, Refusal, Request as Call};
+use super::routes::{self, Route};
+use super::server::{Door, WATCH_ROOM};
+use crate::proto::sdk;
+
+/// The largest body that is read; a List of 1000 long values fits many times.
+const MAX_BODY: usize = 1 << 20;
+/// So many requests at a time.
+const MAX_THREADS: usize = 256;
+/// How long accepting pauses when the system has no descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What one side does with a request.
+pub type Handler = fn(&Door, Request);
+
+/// Starts serving.
+///
+/// # Errors
+/// The system has no thread left.
+pub fn serve(listener: TcpListener, door: Door, handler: Handler) -> io::Result<()> {
+    thread::Builder::new().name("local-sdk-http".into()).spawn(move || accept(&listener, &door, handler)).map(drop)
+}
+
+/// Any error ends tiny_http's accepting; the listener outlives it.
+fn accept(listener: &TcpListener, door: &Door, handler: Handler) {
+    let running = Arc::new(());
+    loop {
+        if let Some(server) = listener.try_clone().ok().and_then(|own| tiny_http::Server::from_listener(own, None).ok())
+        {
+            while let Ok(request) = server.recv() {
+                let token = Arc::clone(&running);
+                let door = door.clone();
+                let mut thread = None;
+                if Arc::strong_count(&running) <= MAX_THREADS {
+                    let named = thread::Builder::new().name("local-sdk-request".into());
+                    thread = named
+                        .spawn(move || {
+                            handler(&door, request);
+                            drop(token)
+                        })
+                        .ok();
+                }
+                // Without a thread the request is dropped, which answers 500.
+                drop(thread);
+            }
+        }
+        thread::sleep(ACCEPT_PAUSE);
+    }
+}
+
+/// Answers one request of the SDK's side.
+pub fn answer_sdk(door: &Door, mut request: Request) {
+    let body = match read_body(&mut request) {
+        Ok(body) => body,
+        Err((status, message)) => {
+            let refusal = Refusal { code: Code::InvalidArgument, message };
+            return respond(request, status, json::refusal(&refusal));
+        }
+    };
+    let outcome = match routes::route(request.method().as_str(), request.url(), &body) {
+        Ok(Route::Watch) => return watch(door, request),
+        Ok(Route::Beats(0)) => return respond(request, 400, String::new()),
+        Ok(Route::Beats(number)) => {
+            (0..number).try_for_each(|_| door.call(Call::Health).map(drop)).map(|()| "{}".to_owned())
+        }
+        Ok(Route::Calls) => door.calls(),
+        Ok(Route::Call(call)) => door.call(call).map(|reply| json::reply(&reply)),
+        Err(refusal) => Err(refusal),
+    };
+    match outcome {
+        Ok(body) => respond(request, 200, body),
+        Err(refusal) => respond(request, refusal.code.http_status(), json::refusal(&refusal)),
+    }
+}
+
+/// Answers one request of the health port: the kubelet's two questions.
+pub fn answer_health(door: &Door, request: Request) {
+    let path = request.url().split('?').next().unwrap_or_default();
+    let healthy = match path {
+        "/healthz" => Ok(true),
+        "/gshealthz" => door.is_healthy(),
+        _ => return drop(request.respond(Response::from_string("404 page not found\n").with_status_code(404))),
+    };
+    let response = match healthy {
+        Ok(true) => Response::from_string("ok"),
+        Ok(false) | Err(_) => Response::from_string("").with_status_code(500),
+    };
+    drop(request.respond(response));
+}
+
+fn read_body(request: &mut Request) -> Result<Vec<u8>, (u16, String)> {
+    let too_large = || (413, format!("the body is larger than {MAX_BODY} bytes"));
+    if request.body_length().is_some_and(|length| length > MAX_BODY) {
+        return Err(too_large());
+    }
+    let mut body = Vec::new();
+    let limit = u64::try_from(MAX_BODY).unwrap_or(u64::MAX).saturating_add(1);
+    match request.as_reader().take(limit).read_to_end(&mut body) {
+        Ok(length) if length > MAX_BODY => Err(too_large()),
+        Ok(_) => Ok(body),
+        Err(error) => Err((400, format!("the body could not be read: {error}"))),
+    }
+}
+
+fn respond(request: Request, status: u16, body: String) {
+    let mut response = Response::from_string(body).with_status_code(status);
+    response.add_header(json_type());
+    // What is left of a body that was refused must not be taken for a request.
+    if status == 413 {
+        response.add_header(header("Connection", "close"));
+    }
+    // A client that has gone needs no answer.
+    drop(request.respond(response));
+}
+
+/// A stream of JSON lines, each flushed: tiny_http's own chunks wait for 8 KiB.
+fn watch(door: &Door, request: Request) {
+    let (watcher, changes) = sync_channel(WATCH_ROOM);
+    let chunked = *request.http_version() >= (1, 1);
+    let writer = request.into_writer();
+    door.watch(watcher);
+    // An error is a client that has gone.
+    let _ = write_watch(writer, &changes, chunked);
+}
+
+fn write_watch(mut writer: impl Write, changes: &Receiver<Arc<sdk::GameServer>>, chunked: bool) -> io::Result<()> {
+    writer.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")?;
+    writer.write_all(if chunked { b"Transfer-Encoding: chunked\r\n\r\n" } else { b"Connection: close\r\n\r\n" })?;
+    writer.flush()?;
+    for game_server in changes {
+        let line = json::watch_line(&game_server);
+        if chunked {
+            write!(writer, "{:x}\r\n{line}\r\n", line.len())?;
+        } else {
+            writer.write_all(line.as_bytes())?;
+        }
+        writer.flush()?;
+    }
+    if chunked {
+        writer.write_all(b"0\r\n\r\n")?;
+    }
+    writer.flush()
+}
+
+fn json_type() -> Header {
+    header("Content-Type", "application/json")
+}
+
+fn header(name: &str, value: &str) -> Header {
+    Header::from_bytes(name, value).expect("both are ASCII")
+}

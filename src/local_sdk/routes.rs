@@ -1,0 +1,204 @@
+//! The HTTP side's paths, methods and bodies, as Agones' gateway understands
+//! them: a method, a path and bytes in, a call out. Pure.
+
+use serde_json::{Map, Value};
+
+use super::request::{Code, Refusal, Request};
+use crate::proto::{FieldMask, beta, sdk};
+
+/// What an HTTP request asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Route {
+    /// One call.
+    Call(Request),
+    /// So many beats, one for each JSON value in the body; none is a 400
+    /// without a body.
+    Beats(usize),
+    /// A stream of GameServers.
+    Watch,
+    /// The calls seen so far.
+    Calls,
+}
+
+/// Understands a request.
+///
+/// # Errors
+/// The path, the method or the body is wrong.
+pub fn route(method: &str, target: &str, body: &[u8]) -> Result<Route, Refusal> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let (allowed, route): (&str, Route) = match path {
+        "/ready" | "/allocate" | "/shutdown" => {
+            require(method, "POST")?;
+            read(body)?;
+            let request = match path {
+                "/ready" => Request::Ready,
+                "/allocate" => Request::Allocate,
+                _ => Request::Shutdown,
+            };
+            return Ok(Route::Call(request));
+        }
+        "/reserve" => {
+            require(method, "POST")?;
+            return Ok(Route::Call(Request::Reserve(read(body)?.int64("seconds")?.unwrap_or(0))));
+        }
+        "/health" => {
+            require(method, "POST")?;
+            let beats = serde_json::Deserializer::from_slice(body).into_iter::<Map<String, Value>>();
+            return beats.collect::<Result<Vec<_>, _>>().map(|beats| Route::Beats(beats.len())).map_err(broken_json);
+        }
+        "/metadata/label" | "/metadata/annotation" => {
+            require(method, "PUT")?;
+            let body = read(body)?;
+            let pair = sdk::KeyValue { key: body.string("key")?, value: body.string("value")? };
+            let request = if path == "/metadata/label" { Request::SetLabel } else { Request::SetAnnotation };
+            return Ok(Route::Call(request(pair)));
+        }
+        "/gameserver" => ("GET", Route::Call(Request::GetGameServer)),
+        "/watch/gameserver" => ("GET", Route::Watch),
+        "/local/calls" => ("GET", Route::Calls),
+        "/local/allocate" => ("POST", Route::Call(Request::LocalAllocate)),
+        "/local/unhealthy" => ("POST", Route::Call(Request::LocalUnhealthy)),
+        "/local/delete" => ("POST", Route::Call(Request::LocalDelete)),
+        "/local/reset" => ("POST", Route::Call(Request::LocalReset)),
+        _ => return beta_route(method, path, query, body).map(Route::Call),
+    };
+    require(method, allowed)?;
+    Ok(route)
+}
+
+fn beta_route(method: &str, path: &str, query: &str, body: &[u8]) -> Result<Request, Refusal> {
+    if let Some(name) = path.strip_prefix("/v1beta1/counters/").and_then(segment) {
+        return match method {
+            "GET" => Ok(Request::GetCounter(name)),
+            "PATCH" => {
+                let body = read(body)?;
+                Ok(Request::UpdateCounter(Some(beta::CounterUpdateRequest {
+                    name,
+                    count: body.int64("count")?,
+                    capacity: body.int64("capacity")?,
+                    count_diff: body.int64("countDiff")?.unwrap_or(0),
+                })))
+            }
+            _ => Err(wrong_method()),
+        };
+    }
+    let Some(rest) = path.strip_prefix("/v1beta1/lists/") else {
+        return Err(Refusal { code: Code::NotFound, message: "Not Found".to_owned() });
+    };
+    if let Some(name) = rest.strip_suffix(":addValue").and_then(segment) {
+        require(method, "POST")?;
+        return Ok(Request::AddListValue(beta::AddListValueRequest { name, value: read(body)?.string("value")? }));
+    }
+    if let Some(name) = rest.strip_suffix(":removeValue").and_then(segment) {
+        require(method, "POST")?;
+        return Ok(Request::RemoveListValue(beta::RemoveListValueRequest {
+            name,
+            value: read(body)?.string("value")?,
+        }));
+    }
+    let Some(name) = segment(rest) else {
+        return Err(Refusal { code: Code::NotFound, message: "Not Found".to_owned() });
+    };
+    match method {
+        "GET" => Ok(Request::GetList(name)),
+        "PATCH" => {
+            let body = read(body)?;
+            let paths = mask_of(query).unwrap_or_else(|| body.0.keys().cloned().collect());
+            let list =
+                beta::List { name, capacity: body.int64("capacity")?.unwrap_or(0), values: body.strings("values")? };
+            Ok(Request::UpdateList(beta::UpdateListRequest {
+                list: Some(list),
+                update_mask: Some(FieldMask { paths }),
+            }))
+        }
+        _ => Err(wrong_method()),
+    }
+}
+
+/// The mask in the query; without one, the body's own fields are the mask.
+fn mask_of(query: &str) -> Option<Vec<String>> {
+    let value = query.split('&').find_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        matches!(name, "updateMask" | "update_mask").then_some(value)
+    })?;
+    let paths = unescape(value)?;
+    Some(paths.split(',').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
+/// A name in a path: one segment, not empty, escapes resolved.
+fn segment(text: &str) -> Option<String> {
+    if text.is_empty() || text.contains('/') { None } else { unescape(text) }
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        bytes.push(if byte == b'%' { u8::try_from(digit()? * 16 + digit()?).ok()? } else { byte });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn require(method: &str, allowed: &str) -> Result<(), Refusal> {
+    if method == allowed { Ok(()) } else { Err(wrong_method()) }
+}
+
+fn wrong_method() -> Refusal {
+    Refusal { code: Code::Unimplemented, message: "Method Not Allowed".to_owned() }
+}
+
+fn invalid(message: String) -> Refusal {
+    Refusal { code: Code::InvalidArgument, message }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn broken_json(error: serde_json::Error) -> Refusal {
+    invalid(format!("the body is not the JSON that was expected: {error}"))
+}
+
+/// The fields of a message in JSON. Unknown ones are ignored, null is unset.
+struct Fields(Map<String, Value>);
+
+/// The first JSON value of a body. Nothing at all stands for `{}`.
+fn read(body: &[u8]) -> Result<Fields, Refusal> {
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<Map<String, Value>>();
+    values.next().unwrap_or_else(|| Ok(Map::new())).map(Fields).map_err(broken_json)
+}
+
+impl Fields {
+    fn get(&self, name: &str) -> &Value {
+        self.0.get(name).unwrap_or(&Value::Null)
+    }
+
+    fn string(&self, name: &str) -> Result<String, Refusal> {
+        match self.get(name) {
+            Value::Null => Ok(String::new()),
+            Value::String(text) => Ok(text.clone()),
+            other => Err(invalid(format!("invalid value for string field {name}: {other}"))),
+        }
+    }
+
+    /// A 64 bit number: as a string, or as a number where JSON can hold it.
+    fn int64(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        let value = self.get(name);
+        let number = match value {
+            Value::Null => return Ok(None),
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| invalid(format!("invalid value for int64 field {name}: {value}")))
+    }
+
+    fn strings(&self, name: &str) -> Result<Vec<String>, Refusal> {
+        let wrong = || invalid(format!("invalid value for the list of strings {name}"));
+        match self.get(name) {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(values) => {
+                values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+            }
+            _ => Err(wrong()),
+        }
+    }
+}

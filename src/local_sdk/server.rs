@@ -1,0 +1,263 @@
+//! The one thread that owns the GameServer: commands come in over a channel,
+//! replies go back over the channel that each one carries. Nothing here waits
+//! for anyone but the clock and that channel.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::calls::{Calls, Via};
+use super::change::{Change, State};
+use super::gameserver::{GameServer, Setting};
+use super::options::Options;
+use super::output::Output;
+use super::ports::{self, Ports};
+use super::request::{Code, Refusal, Reply, Request};
+use super::spec::Spec;
+use crate::proto::sdk;
+
+/// A watcher that is this many GameServers behind is let go.
+pub const WATCH_ROOM: usize = 64;
+/// The longest that an edge waits for this thread, which never waits itself.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// So many watchers; past it the oldest is let go.
+const MAX_WATCHERS: usize = 64;
+
+/// Where a watcher's GameServers go. When it closes, the stream ends.
+pub type Watcher = SyncSender<Arc<sdk::GameServer>>;
+
+/// What the edges ask of the thread.
+#[derive(Debug)]
+pub enum Command {
+    /// One call.
+    Call {
+        /// Which side it came in by.
+        via: Via,
+        /// The call.
+        request: Request,
+        /// Where the answer goes; a beat has none.
+        reply: Option<SyncSender<Result<Reply, Refusal>>>,
+    },
+    /// The GameServer now, and at each change.
+    Watch {
+        /// Which side it came in by.
+        via: Via,
+        /// Where they go.
+        watcher: Watcher,
+    },
+    /// What `/gshealthz` says.
+    IsHealthy(SyncSender<bool>),
+    /// `GET /local/calls`.
+    ListCalls(SyncSender<String>),
+    /// SIGTERM or SIGINT.
+    Stop,
+}
+
+/// The way to the thread, for one side.
+#[derive(Clone, Debug)]
+pub struct Door {
+    commands: Sender<Command>,
+    via: Via,
+}
+
+impl Door {
+    /// Makes one.
+    #[must_use]
+    pub fn new(commands: Sender<Command>, via: Via) -> Self {
+        Self { commands, via }
+    }
+
+    /// Performs one call.
+    ///
+    /// # Errors
+    /// The GameServer's refusal, or UNAVAILABLE while the server ends.
+    pub fn call(&self, request: Request) -> Result<Reply, Refusal> {
+        self.ask(|reply| Command::Call { via: self.via, request, reply: Some(reply) })?
+    }
+
+    /// Passes a beat on.
+    pub fn beat(&self) {
+        let _ = self.commands.send(Command::Call { via: self.via, request: Request::Health, reply: None });
+    }
+
+    /// Starts a watch.
+    pub fn watch(&self, watcher: Watcher) {
+        let _ = self.commands.send(Command::Watch { via: self.via, watcher });
+    }
+
+    /// What `/gshealthz` says.
+    ///
+    /// # Errors
+    /// UNAVAILABLE while the server ends.
+    pub fn is_healthy(&self) -> Result<bool, Refusal> {
+        self.ask(Command::IsHealthy)
+    }
+
+    /// The calls seen so far, as JSON.
+    ///
+    /// # Errors
+    /// UNAVAILABLE while the server ends.
+    pub fn calls(&self) -> Result<String, Refusal> {
+        self.ask(Command::ListCalls)
+    }
+
+    fn ask<T>(&self, command: impl FnOnce(SyncSender<T>) -> Command) -> Result<T, Refusal> {
+        let (reply, answer) = sync_channel(1);
+        let sent = self.commands.send(command(reply)).ok();
+        sent.and_then(|()| answer.recv_timeout(ANSWER_DEADLINE).ok())
+            .ok_or_else(|| Refusal { code: Code::Unavailable, message: "the SDK server is stopping".to_owned() })
+    }
+}
+
+/// The thread's own things.
+#[derive(Debug)]
+pub struct Server {
+    start: Instant,
+    options: Options,
+    spec: Spec,
+    setting: Setting,
+    ports: Option<Ports>,
+    game_server: GameServer,
+    calls: Calls,
+    watchers: Vec<Watcher>,
+    output: Output,
+}
+
+impl Server {
+    /// A GameServer on these ports, born now.
+    #[must_use]
+    pub fn new(options: Options, spec: Spec, mut setting: Setting, ports: Ports, output: Output) -> Self {
+        setting.ports.clone_from(&ports.listed);
+        let game_server = GameServer::new(spec.clone(), setting.clone(), Duration::ZERO);
+        Self {
+            start: Instant::now(),
+            options,
+            spec,
+            setting,
+            ports: Some(ports),
+            game_server,
+            calls: Calls::default(),
+            watchers: Vec::new(),
+            output,
+        }
+    }
+
+    /// Serves until it is told to stop, and prints the summary.
+    pub fn run(mut self, commands: &Receiver<Command>) {
+        self.print(Duration::ZERO, Change::Placed.topic(), &Change::Placed.to_string());
+        loop {
+            let command = match self.game_server.next_deadline() {
+                None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => commands.recv_timeout(at.saturating_sub(self.start.elapsed())),
+            };
+            let now = self.start.elapsed();
+            let mut changes = Vec::new();
+            self.game_server.tick(now, &mut changes);
+            self.publish(now, &changes);
+            match command {
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(command) => self.perform(now, command),
+            }
+        }
+        let now = self.start.elapsed();
+        self.hand_back_ports(now);
+        let state = self.game_server.state().as_str();
+        let summary = self.calls.summary();
+        self.output.line(format!("local-sdk: stopped after {:.3}s, {state}; {summary}", now.as_secs_f64()));
+        drop(self.watchers);
+        self.output.finish();
+    }
+
+    fn perform(&mut self, now: Duration, command: Command) {
+        match command {
+            Command::Call { via, request, reply } => {
+                let outcome = self.call(now, via, request);
+                // A caller that has gone needs no answer.
+                let _ = reply.map(|reply| reply.try_send(outcome));
+            }
+            Command::Watch { via, watcher } => {
+                if let Ok(Reply::GameServer(game_server)) = self.call(now, via, Request::WatchGameServer) {
+                    let _ = watcher.try_send(Arc::from(game_server));
+                    if self.watchers.len() == MAX_WATCHERS {
+                        self.watchers.remove(0);
+                    }
+                    self.watchers.push(watcher);
+                }
+            }
+            Command::IsHealthy(reply) => drop(reply.try_send(self.game_server.is_healthy())),
+            Command::ListCalls(reply) => drop(reply.try_send(self.calls.to_json())),
+            Command::Stop => {}
+        }
+    }
+
+    fn call(&mut self, now: Duration, via: Via, request: Request) -> Result<Reply, Refusal> {
+        let mut changes = Vec::new();
+        let outcome = match request {
+            Request::LocalReset => self.reset(now),
+            ref request => self.game_server.call(now, request, &mut changes),
+        };
+        let topic = if outcome.is_ok() { "call" } else { "refused" };
+        let reason = outcome.as_ref().err().map(|refusal| format!(": {}", refusal.message)).unwrap_or_default();
+        self.print(now, topic, &format!("{request}{reason}"));
+        self.calls.push(now, via, request, outcome.as_ref().err().cloned());
+        self.publish(now, &changes);
+        outcome
+    }
+
+    /// Prints the changes, and shows the GameServer to its watchers.
+    fn publish(&mut self, now: Duration, changes: &[Change]) {
+        for change in changes {
+            self.print(now, change.topic(), &change.to_string());
+            // A deleted GameServer keeps its ports in sight, but not in use.
+            if matches!(change, Change::Deleted { .. }) {
+                self.hand_back_ports(now);
+            }
+        }
+        if !changes.iter().any(Change::shows) || self.watchers.is_empty() {
+            return;
+        }
+        let game_server = Arc::new(self.game_server.snapshot());
+        let before = self.watchers.len();
+        let mut slow = 0;
+        self.watchers.retain(|watcher| match watcher.try_send(Arc::clone(&game_server)) {
+            Ok(()) => true,
+            Err(TrySendError::Disconnected(_)) => false,
+            Err(TrySendError::Full(_)) => {
+                slow += 1;
+                false
+            }
+        });
+        let gone = before - self.watchers.len() - slow;
+        if slow > 0 {
+            self.print(now, "watch", &format!("{slow} let go: {WATCH_ROOM} GameServers behind"));
+        }
+        if gone > 0 {
+            self.print(now, "watch", &format!("{gone} ended"));
+        }
+    }
+
+    /// A new GameServer, as at the start.
+    fn reset(&mut self, now: Duration) -> Result<Reply, Refusal> {
+        self.ports = None;
+        let ports = ports::pick(&self.spec.ports, &self.options.ports)
+            .map_err(|message| Refusal { code: Code::ResourceExhausted, message })?;
+        self.setting.ports.clone_from(&ports.listed);
+        self.ports = Some(ports);
+        let from = self.game_server.state();
+        self.game_server = GameServer::new(self.spec.clone(), self.setting.clone(), now);
+        self.calls = Calls::default();
+        self.publish(now, &[Change::State { from, to: State::Scheduled, by: "reset" }]);
+        Ok(Reply::Empty)
+    }
+
+    fn hand_back_ports(&mut self, now: Duration) {
+        if let Some(ports) = self.ports.take().filter(|ports| !ports.listed.is_empty()) {
+            self.print(now, "ports", &format!("handed back: {}", ports.describe()));
+        }
+    }
+
+    fn print(&mut self, now: Duration, topic: &str, text: &str) {
+        self.output.line(format!("{:>8.3}s  {topic:<9} {text}", now.as_secs_f64()));
+    }
+}

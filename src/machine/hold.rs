@@ -1,0 +1,137 @@
+//! Wrapper: the start of the child, at once or when its address is known.
+//!
+//! Games behind Dynamic or Passthrough ports need to know where the world sees
+//! them. With `AGONES_SHIM_WAIT_FOR_SDK=1` the child is held until the
+//! GameServer says so, for the SDK connect timeout at most.
+
+use std::time::{Duration, Instant};
+
+use super::event::CallError;
+use super::{Call, Effect, Effects, Machine, Notice, ProcessEnd, Timer};
+use crate::exit::ExitReason;
+use crate::game_server::GameServer;
+use crate::settings::SdkMode;
+
+/// Between looks at a GameServer that has no address yet.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The child's life, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Child {
+    /// Sidecar: there is none.
+    None,
+    /// It waits for its address; `look` is whether the GameServer is to be read.
+    Held { look: bool },
+    /// It was started.
+    Started,
+    /// It has ended.
+    Ended(ProcessEnd),
+}
+
+impl Machine {
+    /// The first effects of the game's side: its start, if it is ours to start, and the probes.
+    pub(super) fn start_game(&mut self, out: &mut Effects) {
+        if self.config.wrapper && self.config.wait_for_sdk && self.config.sdk != SdkMode::Off {
+            self.child = Child::Held { look: false };
+        } else {
+            self.start_child(Vec::new(), out);
+        }
+    }
+
+    fn start_child(&mut self, variables: Vec<(String, String)>, out: &mut Effects) {
+        if self.config.wrapper {
+            self.child = Child::Started;
+            out.push(Effect::StartChild(variables));
+        }
+        out.push(Effect::AwaitReadiness);
+    }
+
+    pub(super) fn next_hold_call(&mut self) -> Option<Call> {
+        match &mut self.child {
+            Child::Held { look } => std::mem::take(look).then_some(Call::GetGameServer),
+            _ => None,
+        }
+    }
+
+    /// Starts a held child when its address is known, else looks again.
+    pub(super) fn hold_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+        if !matches!(self.child, Child::Held { .. }) || self.stop.is_some() {
+            return;
+        }
+        if game_server.address.is_empty() {
+            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+        } else {
+            self.start_child(variables(game_server), out);
+        }
+    }
+
+    pub(super) fn hold_failed(&mut self, now: Instant, _error: &CallError) {
+        if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
+            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+        }
+    }
+
+    pub(super) fn hold_due(&mut self) {
+        if let Child::Held { look } = &mut self.child {
+            *look = true;
+        }
+    }
+
+    /// The bound is over: the game starts without knowing.
+    pub(super) fn hold_timed_out(&mut self, now: Instant, out: &mut Effects) {
+        if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
+            out.push(Effect::Log(Notice::StartedWithoutAddress { waited: now - self.started }));
+            self.start_child(Vec::new(), out);
+        }
+    }
+
+    pub(super) fn child_not_started(&mut self, reason: ExitReason, out: &mut Effects) {
+        self.leave(reason, out);
+    }
+}
+
+/// Where the world sees the game, as environment variables.
+fn variables(game_server: &GameServer) -> Vec<(String, String)> {
+    let mut variables = vec![
+        ("AGONES_GAMESERVER_NAME".to_owned(), game_server.name.clone()),
+        ("AGONES_GAMESERVER_ADDRESS".to_owned(), game_server.address.clone()),
+    ];
+    let first = game_server.ports.first();
+    variables.extend(first.map(|(_, port)| ("AGONES_GAMESERVER_PORT".to_owned(), port.to_string())));
+    variables.extend(game_server.ports.iter().map(|(name, port)| {
+        // Port names are DNS labels; a variable's name takes no hyphen.
+        let name: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+        (format!("AGONES_GAMESERVER_PORT_{name}"), port.to_string())
+    }));
+    // A NUL byte from a hostile server cannot be handed over.
+    variables.retain(|(_, value)| !value.contains('\0'));
+    variables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_names_every_port_in_capitals_and_the_first_one_twice() {
+        let game_server = GameServer {
+            name: "game-1".into(),
+            address: "203.0.113.7".into(),
+            ports: vec![("game-port".into(), 7001), ("query".into(), 7002)],
+            ..GameServer::default()
+        };
+        let pairs: Vec<String> =
+            variables(&game_server).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(
+            pairs,
+            [
+                "AGONES_GAMESERVER_NAME=game-1",
+                "AGONES_GAMESERVER_ADDRESS=203.0.113.7",
+                "AGONES_GAMESERVER_PORT=7001",
+                "AGONES_GAMESERVER_PORT_GAME_PORT=7001",
+                "AGONES_GAMESERVER_PORT_QUERY=7002",
+            ]
+        );
+    }
+}

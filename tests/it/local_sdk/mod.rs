@@ -1,0 +1,4 @@
+//! The local SDK server, the real binary, over gRPC and HTTP.
+
+mod grpc;
+mod server;
