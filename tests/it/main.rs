@@ -10,3 +10,4 @@ mod proto;
 mod signals;
 mod terminal;
 mod wrapper;
+mod wrapper_sdk;
