@@ -23,3 +23,4 @@ mod static_file;
 mod stop;
 mod terminal;
 mod wrapper;
+mod wrapper_sdk;

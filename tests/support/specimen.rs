@@ -105,7 +105,7 @@ fn signals() {
             )
         };
         say(&format!("signal {signal}\n"));
-        if signal == libc::c_long::from(libc::SIGUSR2) {
+        if signal == i64::from(libc::SIGUSR2) {
             return;
         }
     }
