@@ -6,3 +6,4 @@ mod support;
 
 mod local_sdk;
 mod proto;
+mod sdk_command;
