@@ -132,7 +132,6 @@ fn exchange(
         .proxy(None)
         .http_status_as_error(false)
         .max_redirects(0)
-        .max_redirects_will_error(false)
         .max_idle_connections(0)
         .max_response_header_size(MAX_HEADERS)
         .timeout_global(Some(deadline.left().unwrap_or_default()))
@@ -178,7 +177,10 @@ fn exchange_reason(error: &ureq::Error, deadline: Deadline) -> String {
     match error {
         ureq::Error::Timeout(_) => deadline.to_string(),
         ureq::Error::Io(error) => reason(error),
-        ureq::Error::Protocol(error) => format!("not a valid HTTP answer: {error}"),
+        ureq::Error::Protocol(error) => {
+            let error = error.to_string();
+            format!("not a valid HTTP answer: {}", error.strip_prefix("http parse fail: ").unwrap_or(&error))
+        }
         ureq::Error::LargeResponseHeader(..) => format!("answers with headers of more than {MAX_HEADERS} bytes"),
         other => other.to_string(),
     }

@@ -20,6 +20,8 @@ use crate::proto::sdk;
 
 /// The largest body that is read; a List of 1000 long values fits many times.
 const MAX_BODY: usize = 1 << 20;
+/// The largest body that is thrown away by reading on.
+const MAX_DRAINED: usize = 1 << 30;
 /// So many requests at a time.
 const MAX_THREADS: usize = 256;
 /// How long accepting pauses when the system has no descriptor left.
@@ -120,9 +122,16 @@ fn read_body(request: &mut Request) -> Result<Vec<u8>, (u16, String)> {
 fn respond(request: Request, status: u16, body: String) {
     let mut response = Response::from_string(body).with_status_code(status);
     response.add_header(json_type());
-    // What is left of a body that was refused must not be taken for a request.
     if status == 413 {
+        // What is left of a body that was refused must not be taken for a request.
         response.add_header(header("Connection", "close"));
+        // tiny_http throws it away by allocating room for all of it. That is
+        // address space and no memory while the length is sane; a length of
+        // terabytes would end the process. Such a connection is left open, at
+        // the price of its descriptor.
+        if request.body_length().is_some_and(|length| length > MAX_DRAINED) {
+            return std::mem::forget(request.upgrade("close", response));
+        }
     }
     // A client that has gone needs no answer.
     drop(request.respond(response));

@@ -13,6 +13,7 @@ mod grpc;
 mod health;
 mod http;
 mod json;
+mod manifest;
 mod metadata;
 mod options;
 mod output;
@@ -23,9 +24,11 @@ mod server;
 mod spec;
 mod stamp;
 mod timers;
+mod yaml;
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -39,6 +42,9 @@ use server::{Door, Server};
 use spec::Spec;
 
 use crate::exit::ExitReason;
+
+/// The largest file that is read; Kubernetes itself keeps no object above 1.5 MiB.
+const MAX_MANIFEST: u64 = 4 << 20;
 
 /// A command that cannot be carried out: why, and the exit code for that.
 struct Failure {
@@ -114,8 +120,18 @@ fn serve(options: Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read_spec(_options: &Options) -> Result<Spec, Failure> {
-    Ok(Spec::default())
+fn read_spec(options: &Options) -> Result<Spec, Failure> {
+    let Some(path) = &options.file else { return Ok(Spec::default()) };
+    let read = File::open(path).and_then(|file| {
+        let mut text = String::new();
+        file.take(MAX_MANIFEST + 1).read_to_string(&mut text).map(|_| text)
+    });
+    let spec = match read {
+        Ok(text) if text.len() as u64 > MAX_MANIFEST => Err(format!("larger than {MAX_MANIFEST} bytes: no manifest")),
+        Ok(text) => manifest::parse(&text),
+        Err(error) => Err(error.to_string()),
+    };
+    spec.map_err(|error| Failure { reason: ExitReason::Config, message: format!("{}: {error}", path.display()) })
 }
 
 fn setting(options: &Options) -> Setting {

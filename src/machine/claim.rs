@@ -107,7 +107,8 @@ impl Machine {
     }
 
     pub(super) fn claim_looked(&mut self, now: Instant, outcome: Result<GameServer, CallError>, out: &mut Effects) {
-        if !matches!(self.claim, Claim::Look | Claim::Confirming { .. }) {
+        // Somebody else's look decides too when it comes between a decision and its call.
+        if !matches!(self.claim, Claim::Look | Claim::Call | Claim::Confirming { .. }) {
             return;
         }
         let game_server = match outcome {

@@ -1,8 +1,15 @@
 //! All integration tests in one binary, so that gRPC links once.
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod addresses;
+mod cli;
+mod compare;
 mod corpus;
 mod counter;
+mod demo;
+mod docker;
 mod host;
 mod link;
 mod liveness;
@@ -10,6 +17,8 @@ mod local_sdk;
 mod proto;
 mod readiness;
 mod scene;
+mod signals;
+mod static_file;
 mod stop;
-#[path = "../support/mod.rs"]
-mod support;
+mod terminal;
+mod wrapper;

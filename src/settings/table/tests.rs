@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::super::parse::{self, is_injected};
+use super::super::draft::Draft;
+use super::super::judge::is_injected;
+use super::super::parse;
 use super::super::{Host, SdkMode, Settings, StopScope};
 use super::*;
 
@@ -78,8 +80,9 @@ fn rows_stand_in_groups() {
 }
 
 #[test]
-fn every_row_is_read_by_the_wrapper_and_by_check() {
+fn every_row_is_read_by_the_wrapper_and_by_check_and_log_rows_by_all() {
     for setting in SETTINGS {
+        assert!(!setting.variable.starts_with(LOG) || setting.readers == EVERYONE, "{}", setting.variable);
         assert!(Reader::Wrapper.reads(setting) && Reader::Check.reads(setting), "{}", setting.variable);
         assert!(setting.readers.iter().filter(|reader| **reader == Reader::Check).count() == 0);
     }
