@@ -14,6 +14,10 @@ pub(super) fn tcp(text: &str) -> Result<TcpTarget, String> {
     if is_digits(text) {
         return Ok(TcpTarget { host: Host::Loopback, port: port(text)? });
     }
+    let mut words = text.split_whitespace();
+    if words.clone().count() > 1 && words.all(|word| tcp(word).is_ok()) {
+        return Err("is several items (write commas between them)".into());
+    }
     let (host, port) = host_and_port(text, "7777", "for loopback")?;
     Ok(TcpTarget { host, port })
 }
@@ -175,6 +179,7 @@ mod tests {
                 "[fe80::1%eth0]:80",
                 r#"is not host:port: "[fe80::1%eth0]" is not an IPv6 address in brackets (write [::1])"#.into(),
             ),
+            ("80 81 a:82", "is several items (write commas between them)".into()),
             ("tcp://host:80", "is not a port or host:port (leave out what ends in ://)".into()),
         ] {
             assert_eq!(tcp(text), Err(message), "{text}");

@@ -113,6 +113,14 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
             },
         ),
         (
+            "the wrapper starts the game",
+            if settings.wait_for_sdk && settings.sdk != SdkMode::Off {
+                format!("once the GameServer's address is known, after {:?} without it", settings.sdk_connect_timeout)
+            } else {
+                "at once".into()
+            },
+        ),
+        (
             "the wrapper stops the game with",
             format!(
                 "{} ({}) to {}, {}{}",
@@ -186,6 +194,7 @@ AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS=30 (default)
 AGONES_SHIM_SDK_CALL_TIMEOUT_SECS=2 (default)
 AGONES_SDK_GRPC_PORT=9357 (default)
 AGONES_SDK_GRPC_HOST=localhost (default)
+AGONES_SHIM_WAIT_FOR_SDK=0 (default)
 AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS=8 (default)
 AGONES_SHIM_STOP_SIGNAL=TERM (default)
 AGONES_SHIM_STOP_SCOPE=group (default)
@@ -205,6 +214,7 @@ beats: every 5s, or half of the GameServer's health.periodSeconds where that is 
 the server is gone after: as many failed rounds as last as long as Agones' own patience, at least 3
 Counter: none
 SDK server: localhost:9357, if there is one
+the wrapper starts the game: at once
 the wrapper stops the game with: SIGTERM (15) to its process group, and never kills
 stop hook: none
 status: off
@@ -225,6 +235,7 @@ status: off
             ("AGONES_SHIM_COUNTER_METRICS_URL", "http://bob:secret@127.0.0.1:9000/metrics"),
             ("AGONES_SHIM_COUNTER_METRIC", "online{map=\"dust\"}"),
             ("AGONES_SHIM_SDK", "required"),
+            ("AGONES_SHIM_WAIT_FOR_SDK", "1"),
             ("AGONES_SHIM_STOP_SIGNAL", "INT"),
             ("AGONES_SHIM_STOP_SCOPE", "child"),
             ("AGONES_SHIM_STOP_TIMEOUT_SECS", "25"),
@@ -251,6 +262,7 @@ status: off
             "the server is gone after: 4 failed rounds",
             "Counter: \"players\" is the sum of online{map=\"dust\"} at http://127.0.0.1:9000/metrics (user and password ***), read every 30s",
             "SDK server: localhost:9357, exit 75 without one for 30s",
+            "the wrapper starts the game: once the GameServer's address is known, after 30s without it",
             "the wrapper stops the game with: SIGINT (2) to the child alone, SIGKILL after 25s; passes SIGHUP on",
             "stop hook: \"rcon\" \"save all\" \"|\" \"cat\", for at most 5s",
             "status: http://*:9360/status",

@@ -239,8 +239,8 @@ pub const SETTINGS: &[Setting] = &[
         variable: "AGONES_SHIM_WAIT_FOR_SDK",
         group: Group::Sdk,
         default: Default::Text("0"),
-        value: "0|1",
-        help: "Wrapper: 1 holds the child's start until the GameServer's address and ports are known, which it then gets as `AGONES_GAMESERVER_NAME`, `_ADDRESS`, `_PORT` and `_PORT_<NAME>`; at most for the connect timeout",
+        value: "SWITCH",
+        help: "Wrapper: `1` starts the child once the GameServer's address and ports are known, or the connect timeout is over; it gets them as `AGONES_GAMESERVER_*`",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| {

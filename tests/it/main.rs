@@ -16,9 +16,14 @@ mod liveness;
 mod local_sdk;
 mod proto;
 mod readiness;
+mod readme;
 mod scene;
 mod signals;
 mod static_file;
 mod stop;
 mod terminal;
 mod wrapper;
+<<<<<<< HEAD
+=======
+mod wrapper_sdk;
+>>>>>>> main

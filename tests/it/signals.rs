@@ -158,3 +158,47 @@ fn a_stop_signal_that_came_before_the_child_stops_it() {
     send(children[0], libc::SIGKILL);
     shim.expect_code(137, secs(5));
 }
+
+// The sidecar: ctrlc.
+
+fn sidecar() -> Builder {
+    crate::support::shim().without_sdk().set("READY_TCP", 1)
+}
+
+#[test]
+fn a_sidecar_hears_a_stop_that_came_before_its_first_instruction() {
+    let script = "kill -TERM $$; exec \"$@\"";
+    sidecar().behind(["env", "--block-signal=TERM", "sh", "-c", script, "sh"]).spawn().expect_code(0, secs(10));
+}
+
+#[test]
+fn a_sidecar_under_nohup_outlives_the_terminal() {
+    let mut shim = sidecar().behind(["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]).spawn();
+    shim.wait_for_line("has started", secs(10));
+    shim.signal(Signal::SIGHUP);
+    shim.assert_stays(millis(500));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, secs(10));
+}
+
+#[test]
+fn each_stop_signal_ends_a_sidecar() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let mut shim = sidecar().spawn();
+        shim.wait_for_line("has started", secs(10));
+        shim.signal(signal);
+        shim.expect_code(0, secs(10));
+    }
+}
+
+#[test]
+fn a_sidecar_runs_the_hook_and_reaps_it() {
+    let mut shim = sidecar()
+        .set("STOP_HOOK", "sh -c 'echo reason $AGONES_SHIM_STOP_REASON ${AGONES_SHIM_CHILD_PID-none}; exit 3'")
+        .spawn();
+    shim.wait_for_line("has started", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, secs(10));
+    shim.wait_for_line("reason signal none", secs(1));
+    shim.wait_for_line("exit code 3", secs(1));
+}

@@ -105,7 +105,7 @@ fn signals() {
             )
         };
         say(&format!("signal {signal}\n"));
-        if signal == libc::SIGUSR2.into() {
+        if signal == i64::from(libc::SIGUSR2) {
             return;
         }
     }

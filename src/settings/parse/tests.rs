@@ -59,6 +59,7 @@ fn everything_can_be_set() {
         ("AGONES_SHIM_SDK_CALL_TIMEOUT_SECS", "3"),
         ("AGONES_SDK_GRPC_PORT", "19357"),
         ("AGONES_SDK_GRPC_HOST", "::1"),
+        ("AGONES_SHIM_WAIT_FOR_SDK", "1"),
         ("AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS", "7"),
         ("AGONES_SHIM_STOP_SIGNAL", "int"),
         ("AGONES_SHIM_STOP_SCOPE", "child"),
@@ -88,6 +89,7 @@ fn everything_can_be_set() {
     assert_eq!(settings.sdk_connect_timeout, seconds(20));
     assert_eq!(settings.sdk_call_timeout, seconds(3));
     assert_eq!(settings.sdk_endpoint.to_string(), "[::1]:19357");
+    assert!(settings.wait_for_sdk);
     assert_eq!(settings.shutdown_timeout, seconds(7));
     assert_eq!((settings.stop.signal.number, settings.stop.scope), (2, StopScope::Child));
     assert_eq!((settings.stop.timeout, settings.stop.hup), (Some(seconds(25)), Hup::Pass));
