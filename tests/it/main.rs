@@ -24,4 +24,7 @@ mod static_file;
 mod stop;
 mod terminal;
 mod wrapper;
+<<<<<<< HEAD
+=======
 mod wrapper_sdk;
+>>>>>>> main

@@ -121,9 +121,9 @@ fn a_listener_that_never_speaks_passes_tcp_and_fails_http_by_timeout() {
     by_tcp.wait_for_call("Ready", SOON);
 
     let by_http = ScriptedSdk::start();
-    let mut http = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "0.5").sdk(&by_http).spawn();
+    let mut http = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "1").sdk(&by_http).spawn();
     let line = http.wait_for_line(WAITING, SOON).text;
-    assert!(line.contains("timed out after 0.5s"), "{line}");
+    assert!(line.contains("timed out after 1s"), "{line}");
     wait::let_pass(secs(2));
     by_http.assert_none("Ready");
     stops_cleanly(&mut tcp);
@@ -135,7 +135,7 @@ fn one_slow_answer_costs_one_round() {
     let game = Game::open();
     let sdk = ScriptedSdk::start();
     game.reply_once(Reply::status(200).after(secs(4)));
-    let mut shim = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "0.5").sdk(&sdk).spawn();
+    let mut shim = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "1").sdk(&sdk).spawn();
     shim.wait_for_line("timed out", SOON);
     sdk.wait_for_call("Ready", SOON);
     stops_cleanly(&mut shim);
@@ -147,8 +147,8 @@ fn an_answer_that_drips_fails_by_timeout() {
     let game = Game::open();
     let sdk = ScriptedSdk::start();
     game.reply(Reply::text("a body that takes its time").dripping(20));
-    let mut shim = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "0.5").sdk(&sdk).spawn();
-    shim.wait_for_line("timed out after 0.5s", SOON);
+    let mut shim = http_sidecar(&game).set("PROBE_TIMEOUT_SECS", "1").sdk(&sdk).spawn();
+    shim.wait_for_line("timed out after 1s", SOON);
     wait::let_pass(secs(2));
     sdk.assert_none("Ready");
     stops_cleanly(&mut shim);
@@ -373,7 +373,7 @@ fn a_frozen_game_is_up_by_tcp_and_not_by_http() {
     let mut tcp = shim().set("READY_TCP", game.port()).sdk(&by_tcp).spawn();
     by_tcp.wait_for_call("Ready", SOON);
     let by_http = ScriptedSdk::start();
-    let mut http = shim().set("READY_HTTP", game.url()).set("PROBE_TIMEOUT_SECS", "0.5").sdk(&by_http).spawn();
+    let mut http = shim().set("READY_HTTP", game.url()).set("PROBE_TIMEOUT_SECS", "1").sdk(&by_http).spawn();
     http.wait_for_line("timed out", SOON);
     by_http.assert_none("Ready");
     game.thaw();

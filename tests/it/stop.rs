@@ -219,6 +219,36 @@ fn a_stop_in_the_moment_of_ready_ends_in_shutdown() {
     }
 }
 
+/// The answer to Ready() comes when Shutdown() is the next thing to say: a Ready() after it would undo it.
+#[test]
+fn a_stop_while_ready_is_under_way_is_the_last_word() {
+    let game = Game::open();
+    let sdk = ScriptedSdk::start();
+    sdk.next("Ready", Answer::Late(millis(500)));
+    let mut shim = sidecar(&game).sdk(&sdk).spawn();
+    sdk.wait_for_call("Ready", SOON);
+    stops_cleanly(&mut shim);
+    assert_eq!(sdk.state(), "Shutdown");
+    sdk.assert_count("Ready", 1);
+    sdk.assert_count("Shutdown", 1);
+}
+
+/// The same with the look that would have led to Ready().
+#[test]
+fn a_stop_during_the_look_before_ready_calls_no_ready() {
+    let mut game = Game::closed();
+    let sdk = ScriptedSdk::start();
+    let mut shim = sidecar(&game).sdk(&sdk).spawn();
+    shim.wait_for_line(CONNECTED, SOON);
+    let looks = sdk.count("GetGameServer");
+    sdk.next("GetGameServer", Answer::Late(millis(500)));
+    game.listen();
+    sdk.wait_for_count("GetGameServer", looks + 1, SOON);
+    stops_cleanly(&mut shim);
+    sdk.assert_none("Ready");
+    assert_eq!(sdk.state(), "Shutdown");
+}
+
 #[test]
 fn a_stop_while_allocated_is_delivered() {
     let (_game, sdk, mut shim) = ready();
