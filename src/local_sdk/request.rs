@@ -5,6 +5,9 @@ use std::fmt;
 
 use crate::proto::{beta, sdk};
 
+/// So many characters of an argument are shown and remembered.
+const MAX_SHOWN: usize = 200;
+
 /// One call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
@@ -76,9 +79,21 @@ impl Request {
     }
 
     /// The arguments that were given, by their names on the wire. Numbers of 64
-    /// bits are strings, as in the JSON that Agones speaks.
+    /// bits are strings, as in the JSON that Agones speaks. For people: a long
+    /// value is cut.
     #[must_use]
     pub fn arguments(&self) -> Vec<(&'static str, String)> {
+        let mut given = self.whole_arguments();
+        for (_, value) in &mut given {
+            if let Some((end, _)) = value.char_indices().nth(MAX_SHOWN) {
+                value.truncate(end);
+                value.push('…');
+            }
+        }
+        given
+    }
+
+    fn whole_arguments(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::Reserve(seconds) => vec![("seconds", seconds.to_string())],
             Self::SetLabel(pair) | Self::SetAnnotation(pair) => {

@@ -20,6 +20,8 @@ use crate::proto::sdk;
 pub const WATCH_ROOM: usize = 64;
 /// The longest that an edge waits for this thread, which never waits itself.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// The most characters of a call or a change that are printed.
+const MAX_LINE: usize = 500;
 /// So many watchers; past it the oldest is let go.
 const MAX_WATCHERS: usize = 64;
 
@@ -200,7 +202,7 @@ impl Server {
         let topic = if outcome.is_ok() { "call" } else { "refused" };
         let reason = outcome.as_ref().err().map(|refusal| format!(": {}", refusal.message)).unwrap_or_default();
         self.print(now, topic, &format!("{request}{reason}"));
-        self.calls.push(now, via, request, outcome.as_ref().err().cloned());
+        self.calls.push(now, via, &request, outcome.as_ref().err().cloned());
         self.publish(now, &changes);
         outcome
     }
@@ -258,6 +260,8 @@ impl Server {
     }
 
     fn print(&mut self, now: Duration, topic: &str, text: &str) {
+        // An annotation may be long; a line is for people.
+        let text = text.char_indices().nth(MAX_LINE).map_or(text, |(end, _)| &text[..end]);
         self.output.line(format!("{:>8.3}s  {topic:<9} {text}", now.as_secs_f64()));
     }
 }

@@ -93,11 +93,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut config = config();
     config.counter = Some("players".into());
     let mut world = World::at_ready(config, |world| {
-        world
-            .server
-            .game
-            .counters
-            .insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
+        world.server.game.counters.insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
     });
     world.event(Event::Scraped(Ok(7)));
     world.server.reachable = false;
