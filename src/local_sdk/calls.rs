@@ -92,3 +92,22 @@ impl Calls {
         format!("{total} calls{each}, {} refused", self.refused)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_calls_are_kept_and_all_are_counted() {
+        let mut calls = Calls::default();
+        for number in 0..=ROOM {
+            calls.push(Duration::from_millis(number as u64), Via::Grpc, &Request::Health, None);
+        }
+        let json: serde_json::Value = serde_json::from_str(&calls.to_json()).expect("JSON");
+        assert_eq!(json.as_array().expect("a list").len(), ROOM);
+        assert_eq!(json[0]["time_ms"], 1, "the oldest went");
+        calls.push(Duration::ZERO, Via::Http, &Request::Ready, Some(Refusal::unknown("x".into())));
+        assert_eq!(calls.summary(), format!("{} calls ({} Health, 1 Ready), 1 refused", ROOM + 2, ROOM + 1));
+        assert_eq!(Calls::default().summary(), "0 calls, 0 refused");
+    }
+}

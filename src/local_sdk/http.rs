@@ -53,7 +53,7 @@ fn accept(listener: &TcpListener, door: &Door, handler: Handler) {
                     thread = named
                         .spawn(move || {
                             handler(&door, request);
-                            drop(token)
+                            drop(token);
                         })
                         .ok();
                 }

@@ -52,6 +52,12 @@ pub enum Request {
 }
 
 impl Request {
+    /// It comes from a person or a test, not from a game.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::LocalAllocate | Self::LocalUnhealthy | Self::LocalDelete | Self::LocalReset)
+    }
+
     /// The call's name, for people.
     #[must_use]
     pub fn method(&self) -> &'static str {
@@ -198,5 +204,17 @@ impl Code {
             Self::Unimplemented => 501,
             Self::Unavailable => 503,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_argument_is_cut_between_characters() {
+        let label = |value: String| Request::SetLabel(sdk::KeyValue { key: "k".into(), value }).to_string();
+        assert_eq!(label("ü".repeat(200)), format!("SetLabel key=\"k\" value=\"{}\"", "ü".repeat(200)));
+        assert_eq!(label("ü".repeat(201)), format!("SetLabel key=\"k\" value=\"{}…\"", "ü".repeat(200)));
     }
 }

@@ -39,7 +39,7 @@ fn a_body_that_is_too_large_is_refused_unread() {
             "{answer}"
         );
     }
-    let chunk = [&b"10000\r\n"[..], &[b' '; 0x10000], b"\r\n"].concat();
+    let chunk = [&b"10000\r\n"[..], &vec![b' '; 0x10000], b"\r\n"].concat();
     let answer = answer_to(&server, "Transfer-Encoding: chunked", &chunk.repeat(20));
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     assert_eq!(server.state(), "Scheduled");
