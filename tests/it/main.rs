@@ -23,7 +23,4 @@ mod static_file;
 mod stop;
 mod terminal;
 mod wrapper;
-<<<<<<< HEAD
-=======
 mod wrapper_sdk;
->>>>>>> main
