@@ -38,6 +38,7 @@ ci)
     need freeciv-server freeciv-server
     need curl curl
     need unshare util-linux
+    need ip iproute2
     need systemd-analyze systemd
     need debootstrap debootstrap
     need docker docker.io

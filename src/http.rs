@@ -88,6 +88,7 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         let others = u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
         let share = (left / others).max(Duration::from_millis(1));
         let found = match TcpStream::connect_timeout(address, share) {
+            Ok(stream) if is_self_connected(&stream) => (2, reason(&io::ErrorKind::ConnectionRefused.into())),
             Ok(stream) => return Ok(stream),
             Err(error) if is_timeout(&error) && others == 1 => (3, deadline.to_string()),
             Err(error) if is_timeout(&error) => (3, format!("{address} timed out after {}ms", share.as_millis())),
@@ -99,6 +100,13 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         }
     }
     Err(Failure { reason: worst.1, connected: false })
+}
+
+/// Nobody listens: the kernel picked the port that was asked for as the
+/// source port too, and TCP allows a socket to open a connection to itself. A
+/// port of the ephemeral range would count as up now and then.
+fn is_self_connected(stream: &TcpStream) -> bool {
+    matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
 }
 
 /// Gets a URL from the first address that accepts. `on_chunk` sees the body in pieces, at most `body_cap` bytes of

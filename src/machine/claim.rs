@@ -177,7 +177,13 @@ impl Machine {
 
     fn claim_confirmed(&mut self, now: Instant, state: &State, out: &mut Effects) {
         self.claim = Claim::Confirmed;
-        self.enter_ready(out, Notice::Ready { state: state.as_str().into(), after: now - self.started });
+        let notice = Notice::Ready { state: state.as_str().into(), after: now - self.started };
+        if self.phase == Phase::Served {
+            self.enter_ready(out, notice);
+        } else {
+            // Probe-only so far, or a GameServer that was new after a loss: Agones knows it now.
+            out.push(Effect::Log(notice));
+        }
     }
 
     pub(super) fn ready_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {

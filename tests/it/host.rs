@@ -195,3 +195,19 @@ fn few_descriptors() {
     shim.signal(Signal::SIGTERM);
     shim.expect_code(0, STOP);
 }
+
+/// TCP lets a socket connect to itself when the kernel picks the asked port as the source port too. With two ports to
+/// pick from that is every other try; in real life it is one in some 28,000, or once in 20 minutes of waiting.
+#[test]
+fn a_closed_port_that_only_met_itself_never_counts_as_up() {
+    let script = "ip link set lo up && echo '40000 40001' >/proc/sys/net/ipv4/ip_local_port_range && exec \"$@\"";
+    let prefix = ["unshare", "-rn", "sh", "-c", script, "sh"];
+    let Some(prefix) = possible(&prefix) else { return };
+    let finished = crate::support::shim::shim()
+        .set("READY_TCP", "127.0.0.1:40000")
+        .set("READY_TIMEOUT_SECS", "3")
+        .without_sdk()
+        .behind(prefix)
+        .run(SOON);
+    assert_eq!(finished.code, 69, "60 tries, and nobody ever listened: {finished:?}");
+}

@@ -18,6 +18,7 @@ mod proto;
 mod readiness;
 mod readme;
 mod scene;
+mod sdk_command;
 mod signals;
 mod static_file;
 mod stop;
