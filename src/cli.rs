@@ -82,6 +82,24 @@ pub enum SdkCall {
     },
 }
 
+impl SdkCall {
+    /// As it is written on the command line.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Health => "health",
+            Self::Shutdown => "shutdown",
+            Self::Allocate => "allocate",
+            Self::Reserve(_) => "reserve",
+            Self::GameServer => "gameserver",
+            Self::Label { .. } => "label",
+            Self::Annotation { .. } => "annotation",
+            Self::Counter { .. } => "counter",
+        }
+    }
+}
+
 /// An argument is wrong: exit 64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage(String);

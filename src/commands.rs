@@ -3,10 +3,14 @@
 use std::io::{self, Write};
 
 use crate::app::{reject, say};
-use crate::cli::{Command, Usage};
+use crate::cli::{Command, SdkCall, Usage};
 use crate::exit::ExitReason;
-use crate::local_sdk;
-use crate::settings::parse::Variable;
+use crate::local_sdk::{self, json, request};
+use crate::logging;
+use crate::machine::CallErrorKind;
+use crate::probe;
+use crate::sdk::once::{self, Reply};
+use crate::settings::parse::{self, Variable};
 use crate::settings::{check, help};
 
 /// Runs one.
@@ -24,11 +28,61 @@ pub fn run(command: Result<Command, Usage>, environment: Vec<Variable>) -> ExitR
             Err(rejected) => reject(&rejected),
         },
         Ok(Command::LocalSdk { args }) => local_sdk::run(args),
+        Ok(Command::Sdk(call)) => sdk(&call, environment),
+        Ok(Command::Probe) => probe(environment),
         Ok(other) => {
             say(&format!("{other:?} is not there yet"));
             ExitReason::Usage
         }
     }
+}
+
+/// One SDK call. Its answer goes to stdout as the JSON that Agones' HTTP gateway would have given.
+fn sdk(call: &SdkCall, environment: Vec<Variable>) -> ExitReason {
+    let settings = match parse::sdk(environment) {
+        Ok((settings, _)) => settings,
+        Err(rejected) => return reject(&rejected),
+    };
+    // Without a logger of ours, gRPC's C core writes lines of its own to stderr.
+    let log = logging::start(&settings.log);
+    let reason = match once::call(&settings, call) {
+        Ok(Reply::Empty) => ExitReason::Stopped,
+        Ok(Reply::GameServer(game_server)) => print_json(&request::Reply::GameServer(game_server)),
+        Ok(Reply::Counter(counter)) => print_json(&request::Reply::Counter(counter)),
+        Err(error) => {
+            say(&format!("sdk {}: {}", call.name(), error.message));
+            match error.kind {
+                CallErrorKind::Rejected => ExitReason::Rejected,
+                CallErrorKind::Unavailable | CallErrorKind::DeadlineExceeded => ExitReason::NoSdk,
+            }
+        }
+    };
+    // A system that refuses the log's thread has not kept the call from being made.
+    if let Ok(log) = log {
+        log.flush();
+    }
+    reason
+}
+
+fn print_json(reply: &request::Reply) -> ExitReason {
+    print(&(json::reply(reply) + "\n"))
+}
+
+/// One liveness round: silent where it passes, else every probe that failed and why.
+fn probe(environment: Vec<Variable>) -> ExitReason {
+    let settings = match parse::probe(environment) {
+        Ok((settings, _)) => settings,
+        Err(rejected) => return reject(&rejected),
+    };
+    let reports = probe::liveness_round(&settings);
+    let failed =
+        reports.iter().filter_map(|report| Some(format!("{}: {}", report.probe, report.outcome.as_ref().err()?)));
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return ExitReason::Stopped;
+    }
+    say(&failed.join("\n"));
+    ExitReason::GameServerGone
 }
 
 /// Text on stdout. Whoever closes it early has read enough.

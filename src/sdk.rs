@@ -5,6 +5,9 @@
 //! threads do not exist before something listens on the SDK server's port, so
 //! that a shim without Agones stays small.
 
+pub mod once;
+
+use std::ffi::CStr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +27,9 @@ use crate::settings::Endpoint;
 pub const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
 /// gRPC's own reconnecting is bounded by this; the shim opens a new channel for each attempt anyway.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
+
+/// gRPC's name for the least time that a connection attempt is given, milliseconds.
+const MIN_CONNECT_TIMEOUT: &CStr = c"grpc.min_reconnect_backoff_ms";
 
 /// What the state thread asks of an SDK server.
 pub trait Sdk {
@@ -81,44 +87,6 @@ impl GrpcSdk {
         Self { endpoint, call_timeout, resolver: Resolver::new(), environment: None, client: None }
     }
 
-    /// An address of the endpoint that accepts. A refused connection costs
-    /// microseconds this way, and milliseconds by gRPC.
-    fn reachable(&mut self, deadline: Deadline) -> Result<SocketAddr, CallError> {
-        let endpoint = &self.endpoint;
-        let addresses =
-            self.resolver.addresses(&endpoint.host, endpoint.port, deadline).map_err(|reason| CallError {
-                kind: if deadline.left().is_none() {
-                    CallErrorKind::DeadlineExceeded
-                } else {
-                    CallErrorKind::Unavailable
-                },
-                message: reason,
-            })?;
-        let stream = http::connect(&addresses, deadline).map_err(|failure| CallError {
-            kind: if deadline.left().is_none() { CallErrorKind::DeadlineExceeded } else { CallErrorKind::Unavailable },
-            message: format!("{endpoint}: {}", failure.reason),
-        })?;
-        stream
-            .peer_addr()
-            .map_err(|error| CallError { kind: CallErrorKind::Unavailable, message: format!("{endpoint}: {error}") })
-    }
-
-    fn open(&mut self, address: SocketAddr) -> Channel {
-        let environment = self
-            .environment
-            .get_or_insert_with(|| Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build()))
-            .clone();
-        let scheme = if address.is_ipv4() { "ipv4" } else { "ipv6" };
-        ChannelBuilder::new(environment)
-            .enable_http_proxy(false)
-            // Without it a new channel would share the old one's connection and its backoff.
-            .use_local_subchannel_pool(true)
-            .initial_reconnect_backoff(RECONNECT_BACKOFF)
-            .max_reconnect_backoff(RECONNECT_BACKOFF)
-            .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
-            .connect(&format!("{scheme}:{address}"))
-    }
-
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q) -> Result<R, CallError> {
         let client = self.client.as_ref().ok_or_else(not_connected)?;
         let options = CallOption::default().timeout(self.call_timeout);
@@ -130,8 +98,12 @@ impl Sdk for GrpcSdk {
     fn connect(&mut self) -> Result<GameServer, CallError> {
         self.client = None;
         let deadline = Deadline::after(CONNECT_DEADLINE);
-        let address = self.reachable(deadline)?;
-        let client = Client::new(self.open(address));
+        let address = reachable(&mut self.resolver, &self.endpoint, deadline)?;
+        let environment = self
+            .environment
+            .get_or_insert_with(|| Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build()))
+            .clone();
+        let client = Client::new(open(environment, address));
         let options = CallOption::default().wait_for_ready(true).timeout(deadline.left().unwrap_or_default());
         let game_server = client
             .unary_call(&proto::GET_GAME_SERVER, &sdk::Empty {}, options)
@@ -152,21 +124,10 @@ impl Sdk for GrpcSdk {
         self.unary(&proto::SHUTDOWN, &sdk::Empty {}).map(drop)
     }
 
-    /// One short stream a beat: on a long one, sends into a frozen server succeed.
     fn health(&mut self) -> Result<(), CallError> {
         let client = self.client.as_ref().ok_or_else(not_connected)?;
         let options = CallOption::default().timeout(self.call_timeout);
-        let beat = async {
-            let (mut sink, receiver) = client.client_streaming(&proto::HEALTH, options)?;
-            match sink.send((sdk::Empty {}, WriteFlags::default().buffer_hint(true))).await {
-                Ok(()) => sink.close().await?,
-                // The server has ended the call already: its status says why.
-                Err(grpcio::Error::RpcFinished(None)) => {}
-                Err(error) => return Err(error),
-            }
-            receiver.await.map(drop)
-        };
-        futures_executor::block_on(beat).map_err(|error| call_error(&error, self.call_timeout))
+        beat(client, options).map_err(|error| call_error(&error, self.call_timeout))
     }
 
     fn counter(&mut self, name: &str) -> Result<Counter, CallError> {
@@ -181,6 +142,52 @@ impl Sdk for GrpcSdk {
         let request = beta::UpdateCounterRequest { counter_update_request: Some(update) };
         self.unary(&proto::UPDATE_COUNTER, &request).map(drop)
     }
+}
+
+/// An address of the endpoint that accepts. A refused connection costs
+/// microseconds this way, and milliseconds by gRPC.
+fn reachable(resolver: &mut Resolver, endpoint: &Endpoint, deadline: Deadline) -> Result<SocketAddr, CallError> {
+    let kind = || match deadline.left() {
+        None => CallErrorKind::DeadlineExceeded,
+        Some(_) => CallErrorKind::Unavailable,
+    };
+    let addresses = resolver
+        .addresses(&endpoint.host, endpoint.port, deadline)
+        .map_err(|reason| CallError { kind: kind(), message: reason })?;
+    let stream = http::connect(&addresses, deadline)
+        .map_err(|failure| CallError { kind: kind(), message: format!("{endpoint}: {}", failure.reason) })?;
+    stream
+        .peer_addr()
+        .map_err(|error| CallError { kind: CallErrorKind::Unavailable, message: format!("{endpoint}: {error}") })
+}
+
+fn open(environment: Arc<Environment>, address: SocketAddr) -> Channel {
+    let scheme = if address.is_ipv4() { "ipv4" } else { "ipv6" };
+    ChannelBuilder::new(environment)
+        .enable_http_proxy(false)
+        // Without it a new channel would share the old one's connection and its backoff.
+        .use_local_subchannel_pool(true)
+        .initial_reconnect_backoff(RECONNECT_BACKOFF)
+        .max_reconnect_backoff(RECONNECT_BACKOFF)
+        // Also how long an attempt holds its socket against a port that accepts and says nothing: 20 s by
+        // default, even when its channel is long gone.
+        .raw_cfg_int(MIN_CONNECT_TIMEOUT.to_owned(), 500)
+        .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
+        .connect(&format!("{scheme}:{address}"))
+}
+
+/// One short stream a beat: on a long one, sends into a frozen server succeed.
+fn beat(client: &Client, options: CallOption) -> Result<(), grpcio::Error> {
+    futures_executor::block_on(async {
+        let (mut sink, receiver) = client.client_streaming(&proto::HEALTH, options)?;
+        match sink.send((sdk::Empty {}, WriteFlags::default().buffer_hint(true))).await {
+            Ok(()) => sink.close().await?,
+            // The server has ended the call already: its status says why.
+            Err(grpcio::Error::RpcFinished(None)) => {}
+            Err(error) => return Err(error),
+        }
+        receiver.await.map(drop)
+    })
 }
 
 fn not_connected() -> CallError {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub use self::schedule::{Schedule, Try};
 pub use self::target::{Outcome, Prober};
 use crate::machine::{Event, ProbeReport};
-use crate::settings::Settings;
+use crate::settings::{ProbeSettings, Settings};
 use crate::worker::Worker;
 
 /// What the probe thread is told.
@@ -39,6 +39,13 @@ pub fn spawn(settings: &Settings, events: Sender<Event>) -> io::Result<Worker<Co
     Worker::spawn("probe", events, move |commands, events| {
         run(rounds, &readiness, &liveness, interval, commands, events);
     })
+}
+
+/// Runs one liveness round, here and now.
+#[must_use]
+pub fn liveness_round(settings: &ProbeSettings) -> Vec<ProbeReport> {
+    let (probers, _, liveness) = Prober::shared(&[], &settings.liveness);
+    Rounds { probers, timeout: settings.probe_timeout }.run(&liveness)
 }
 
 fn run(

@@ -1,13 +1,27 @@
 //! All integration tests in one binary, so that gRPC links once.
 
-mod compare;
-mod corpus;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
+mod cli;
+mod compare;
+mod corpus;
+mod counter;
+mod demo;
+mod docker;
+mod host;
+mod link;
+mod liveness;
 mod local_sdk;
 mod proto;
+mod readiness;
+mod readme;
+mod scene;
+mod sdk_command;
 mod signals;
+mod static_file;
+mod stop;
 mod terminal;
 mod wrapper;
 mod wrapper_sdk;

@@ -5,6 +5,8 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
 pub mod client;
+pub mod docker;
+pub mod elf;
 pub mod game;
 pub mod game_process;
 pub mod listener;

@@ -29,6 +29,7 @@ fn an_sdk_server_that_is_45_s_late_still_gets_its_ready() {
     world.run(2.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);
     assert_eq!(world.count("call Health"), 1);
+    assert_eq!(world.count("info the GameServer is ready"), 1);
 }
 
 #[test]
@@ -93,11 +94,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut config = config();
     config.counter = Some("players".into());
     let mut world = World::at_ready(config, |world| {
-        world
-            .server
-            .game
-            .counters
-            .insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
+        world.server.game.counters.insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
     });
     world.event(Event::Scraped(Ok(7)));
     world.server.reachable = false;

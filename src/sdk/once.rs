@@ -1,0 +1,102 @@
+//! One SDK call for `agones-shim sdk`: connect, call, done, all inside one deadline.
+//!
+//! Nothing is retried here: a script that wants that loops, and tells by the
+//! exit code whether looping can help.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
+
+use super::{beat, call_error, open, reachable};
+use crate::cli::SdkCall;
+use crate::deadline::Deadline;
+use crate::machine::{CallError, CallErrorKind};
+use crate::proto::{self, beta, sdk};
+use crate::resolve::Resolver;
+use crate::settings::SdkSettings;
+
+/// What a call was answered with, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is done, or queued.
+    Empty,
+    /// The GameServer.
+    GameServer(Box<sdk::GameServer>),
+    /// The Counter.
+    Counter(beta::Counter),
+}
+
+/// Makes one call. Connection and answer have the call timeout together.
+///
+/// A Counter that was set is read back, because some versions answer an
+/// update with zeros: that is a second call, with a deadline of its own.
+///
+/// # Errors
+/// Nothing listens, there is no answer in time, or an error answer.
+pub fn call(settings: &SdkSettings, call: &SdkCall) -> Result<Reply, CallError> {
+    let deadline = Deadline::after(settings.call_timeout);
+    let address = reachable(&mut Resolver::new(), &settings.endpoint, deadline)?;
+    let environment: Arc<Environment> = Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build());
+    let once = Once { client: Client::new(open(environment, address)), timeout: settings.call_timeout };
+    once.call(call, deadline)
+}
+
+struct Once {
+    client: Client,
+    timeout: Duration,
+}
+
+impl Once {
+    fn call(&self, call: &SdkCall, deadline: Deadline) -> Result<Reply, CallError> {
+        let empty = sdk::Empty {};
+        match call {
+            SdkCall::Ready => self.done(&proto::READY, &empty, deadline),
+            SdkCall::Shutdown => self.done(&proto::SHUTDOWN, &empty, deadline),
+            SdkCall::Allocate => self.done(&proto::ALLOCATE, &empty, deadline),
+            SdkCall::Reserve(seconds) => self.done(&proto::RESERVE, &sdk::Duration { seconds: *seconds }, deadline),
+            SdkCall::Label { key, value } => self.done(&proto::SET_LABEL, &pair(key, value), deadline),
+            SdkCall::Annotation { key, value } => self.done(&proto::SET_ANNOTATION, &pair(key, value), deadline),
+            SdkCall::Health => beat(&self.client, self.options(deadline)?)
+                .map(|()| Reply::Empty)
+                .map_err(|error| call_error(&error, self.timeout)),
+            SdkCall::GameServer => {
+                self.unary(&proto::GET_GAME_SERVER, &empty, deadline).map(|reply| Reply::GameServer(Box::new(reply)))
+            }
+            SdkCall::Counter { name, value } => self.counter(name, *value, deadline),
+        }
+    }
+
+    fn counter(&self, name: &str, value: Option<i64>, deadline: Deadline) -> Result<Reply, CallError> {
+        let request = beta::GetCounterRequest { name: name.to_owned() };
+        let Some(count) = value else {
+            return self.unary(&proto::GET_COUNTER, &request, deadline).map(Reply::Counter);
+        };
+        let update = beta::CounterUpdateRequest { name: name.to_owned(), count: Some(count), ..Default::default() };
+        let update = beta::UpdateCounterRequest { counter_update_request: Some(update) };
+        self.done(&proto::UPDATE_COUNTER, &update, deadline)?;
+        // It was taken; that it cannot be shown is no failure of the call.
+        let read_back = self.unary(&proto::GET_COUNTER, &request, Deadline::after(self.timeout));
+        Ok(read_back.map_or(Reply::Empty, Reply::Counter))
+    }
+
+    fn done<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q, deadline: Deadline) -> Result<Reply, CallError> {
+        self.unary(method, request, deadline).map(|_| Reply::Empty)
+    }
+
+    fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q, deadline: Deadline) -> Result<R, CallError> {
+        let options = self.options(deadline)?;
+        self.client.unary_call(method, request, options).map_err(|error| call_error(&error, self.timeout))
+    }
+
+    fn options(&self, deadline: Deadline) -> Result<CallOption, CallError> {
+        let left = deadline
+            .left()
+            .ok_or_else(|| CallError { kind: CallErrorKind::DeadlineExceeded, message: deadline.to_string() })?;
+        Ok(CallOption::default().wait_for_ready(true).timeout(left))
+    }
+}
+
+fn pair(key: &str, value: &str) -> sdk::KeyValue {
+    sdk::KeyValue { key: key.to_owned(), value: value.to_owned() }
+}
