@@ -7,3 +7,4 @@ mod support;
 mod local_sdk;
 mod proto;
 mod sdk_command;
+mod status;
