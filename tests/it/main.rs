@@ -8,3 +8,4 @@ mod local_sdk;
 mod proto;
 mod sdk_command;
 mod status;
+mod status_hostile;
