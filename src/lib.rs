@@ -59,6 +59,8 @@ pub mod scrape;
 pub mod sdk;
 pub mod settings;
 pub mod signal;
+pub mod stats;
+pub mod status;
 pub(crate) mod sys;
 pub(crate) mod terminal;
 pub mod worker;

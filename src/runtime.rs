@@ -15,11 +15,13 @@ use crate::beat;
 use crate::child::{Child, Processes};
 use crate::exit::ExitReason;
 use crate::hook;
-use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice};
+use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
 use crate::probe::{self, Command};
 use crate::scrape;
 use crate::sdk::Sdk;
 use crate::settings::{Settings, StopSettings};
+use crate::stats::CallStats;
+use crate::status::{self, News, Report};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -35,6 +37,10 @@ pub struct Runtime<S> {
     probe: Option<Worker<Command>>,
     beat: Worker<Duration>,
     scrape: Option<scrape::Scrape>,
+    status: Option<Worker<News>>,
+    /// The phase that others were told of last.
+    phase: Phase,
+    calls: CallStats,
     processes: Processes,
     /// Wrapper: what the child is, and the child once it was started.
     argv: Vec<OsString>,
@@ -62,6 +68,9 @@ impl<S: Sdk> Runtime<S> {
             probe: Some(probe::spawn(&settings, sender.clone())?),
             beat: beat::spawn(sender.clone())?,
             scrape: None,
+            status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
+            phase: Phase::Waiting,
+            calls: CallStats::default(),
             child: None,
             settings,
             sdk,
@@ -101,7 +110,25 @@ impl<S: Sdk> Runtime<S> {
                 }
             }
             let event = self.next_event();
+            let asked = event == Event::StatusAsked;
             self.machine.step(Instant::now(), event, &mut effects);
+            self.tell_status(asked);
+        }
+    }
+
+    /// How things stand, to the status endpoint: the phase when it changes, the rest when it is asked for.
+    fn tell_status(&mut self, asked: bool) {
+        let Some(status) = &self.status else { return };
+        let phase = self.machine.view().phase;
+        if std::mem::replace(&mut self.phase, phase) != phase {
+            status.tell(News::Phase(phase));
+        }
+        if asked {
+            status.tell(News::Report(Box::new(Report {
+                snapshot: self.machine.snapshot(Instant::now()),
+                calls: self.calls.clone(),
+                sdk_endpoint: self.settings.sdk_endpoint.to_string(),
+            })));
         }
     }
 
@@ -140,7 +167,9 @@ impl<S: Sdk> Runtime<S> {
             Call::GetCounter => Answer::GetCounter(self.sdk.counter(counter)),
             Call::UpdateCounter(count) => Answer::UpdateCounter(self.sdk.update_counter(counter, *count)),
         };
-        log::debug!(call:? = call, took:? = began.elapsed(), answer:? = answer; "SDK call");
+        let took = began.elapsed();
+        self.calls.record(call, &answer, took);
+        log::debug!(call:? = call, took:?, answer:?; "SDK call");
         answer
     }
 

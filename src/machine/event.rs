@@ -43,6 +43,8 @@ pub enum Event {
         /// What it said.
         message: String,
     },
+    /// The status endpoint wants to know how things stand. Means nothing to the machine: the runtime answers.
+    StatusAsked,
     /// A deadline of [`super::Machine::next_deadline`] has passed.
     Tick,
 }

@@ -21,6 +21,8 @@ mod scene;
 mod sdk_command;
 mod signals;
 mod static_file;
+mod status;
+mod status_hostile;
 mod stop;
 mod terminal;
 mod whole;
