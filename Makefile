@@ -32,6 +32,10 @@ check: ## formatting, clippy, docs, tests; warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked
 
+.PHONY: bench
+bench: setup ## the figures of SPEC.md section 10, beside tini, dumb-init and a shell loop
+	cargo test --quiet --locked --bench life
+
 .PHONY: static
 static: ## the static musl binary, its checksums, SBOM and notices, in target/static; ARCH=aarch64 for Arm
 	@.ci/setup.sh static

@@ -226,7 +226,7 @@ fn the_deadline_holds_whatever_the_peer_does() {
                 let (address, peer) = peer(script);
                 let timeout = Duration::from_millis(250);
                 let got = get_within(timeout, 100_000, address);
-                assert_eq!(got.result, Err(Failure::connected("timed out after 250ms".into())), "a peer that {name}");
+                assert_eq!(got.result, Err(Failure::connected("timed out after 0.25s".into())), "a peer that {name}");
                 assert!((timeout..timeout + Duration::from_secs(5)).contains(&got.took), "{name}: {:?}", got.took);
                 peer.join().unwrap();
             });

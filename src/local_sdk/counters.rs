@@ -280,6 +280,7 @@ mod tests {
         Counters::new(BTreeMap::from([("rooms".into(), Counter { count: 4, capacity: 10 })]))
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as the message has it")]
     fn update(count: Option<i64>, capacity: Option<i64>, count_diff: i64) -> Option<beta::CounterUpdateRequest> {
         Some(beta::CounterUpdateRequest { name: "rooms".into(), count, capacity, count_diff })
     }

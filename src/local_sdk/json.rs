@@ -317,7 +317,7 @@ mod tests {
     fn for_people_it_is_indented() {
         let mut out = Writer::pretty();
         out.object(|out| {
-            out.field("a", |out| out.list([1, 2], |out, number| out.raw(number)));
+            out.field("a", |out| out.list([1, 2], Writer::raw));
             out.field("b", |out| out.object(|_| {}));
         });
         assert_eq!(out.finish(), "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}");

@@ -38,7 +38,7 @@ use calls::Via;
 use gameserver::Setting;
 use options::{Command, Options};
 use output::Output;
-use server::{Door, Server};
+use server::{Door, LocalServer};
 use spec::Spec;
 
 use crate::exit::ExitReason;
@@ -112,10 +112,11 @@ fn serve(options: Options) -> Result<(), Failure> {
         http::serve(listener, Door::new(commands.clone(), Via::Http), handler).map_err(cannot_listen)?;
         output.line(format!("local-sdk: {side} listening on {bound}"));
     }
-    output.line(format!("local-sdk: GameServer {}, ports: {}", spec.name, ports.describe()));
+    let (ports_text, health) = (ports.describe(), spec.health.describe());
+    output.line(format!("local-sdk: GameServer {}; ports: {ports_text}; health: {health}", spec.name));
     let setting = setting(&options);
     drop(commands);
-    Server::new(options, spec, setting, ports, output).run(&inbox);
+    LocalServer::new(options, spec, setting, ports, output).run(&inbox);
     drop(grpc_server);
     Ok(())
 }

@@ -103,7 +103,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             Arg::Long("max-port") => max_port = port("max-port", &value(&mut parser, "max-port")?)?,
             Arg::Long("print-gameserver") => print = true,
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
-            Arg::Value(text) => return Err(format!("unexpected argument {text:?}; a manifest is given with -f FILE")),
+            Arg::Value(text) => {
+                return Err(format!("unexpected argument {}; a manifest is given with -f FILE", text.display()));
+            }
             other => return Err(format!("{}; see agones-shim local-sdk --help", other.unexpected())),
         }
     }
@@ -195,7 +197,7 @@ mod tests {
             ("--min-port 0", "--min-port: \"0\" is not a number from 1 to 65535".into()),
             ("--batch-ms +5", "--batch-ms: \"+5\" is not a number from 0 to 3600000".into()),
             ("--min-port 9000", "--min-port 9000 is above --max-port 8000".into()),
-            ("gs.yaml", "unexpected argument \"gs.yaml\"; a manifest is given with -f FILE".into()),
+            ("gs.yaml", "unexpected argument gs.yaml; a manifest is given with -f FILE".into()),
             ("--nope", "invalid option '--nope'; see agones-shim local-sdk --help".into()),
             ("-f", "missing argument for option '-f'".into()),
         ] {

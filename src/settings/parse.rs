@@ -159,9 +159,11 @@ impl Reading {
                 let parsed = (setting.parse)(&mut reading.draft, text);
                 debug_assert_eq!(parsed, Ok(()), "the default of {}", setting.variable);
             }
-            let value = variables.get(OsStr::new(setting.variable)).filter(|_| reader.reads(setting));
-            if let Some(value) = value {
-                reading.read(setting, value);
+            match variables.get(OsStr::new(setting.variable)) {
+                Some(value) if reader.reads(setting) => reading.read(setting, value),
+                // A value that somebody cares about, though this mode does not.
+                Some(value) if reader == Reader::Sidecar => reading.pass_over(setting, value),
+                _ => {}
             }
         }
         // Every command logs.
@@ -181,13 +183,18 @@ impl Reading {
 
     fn read(&mut self, setting: &'static Setting, value: &OsStr) {
         let variable = setting.variable;
-        let shown = setting.shown(&value.to_string_lossy());
-        let wrong = match value.to_str() {
-            Some(text) => (setting.parse)(&mut self.draft, text).err().unwrap_or_default(),
-            None => vec![format!("{} is not UTF-8 text", quote(&shown))],
-        };
-        self.shown.insert(variable, shown);
+        let wrong = parsed(setting, &mut self.draft, value);
+        self.shown.insert(variable, setting.shown(&value.to_string_lossy()));
         self.errors.extend(wrong.into_iter().map(|message| Error { variable: variable.into(), message }));
+    }
+
+    /// Warns where the wrapper would not take the value.
+    fn pass_over(&mut self, setting: &'static Setting, value: &OsStr) {
+        let wrong = parsed(setting, &mut Draft::default(), value);
+        self.warnings.extend(wrong.into_iter().map(|message| Warning {
+            variable: setting.variable.into(),
+            message: format!("{message}; a sidecar does not read it"),
+        }));
     }
 
     /// `RUST_LOG` may be meant for the game, in a syntax of its own: what
@@ -218,6 +225,14 @@ impl Reading {
         }
         let settings = settings(&self.draft).expect("each row with a default has left a value: tested over the table");
         Ok((settings, self.warnings))
+    }
+}
+
+/// Everything that is wrong with a value.
+fn parsed(setting: &Setting, draft: &mut Draft, value: &OsStr) -> Vec<String> {
+    match value.to_str() {
+        Some(text) => (setting.parse)(draft, text).err().unwrap_or_default(),
+        None => vec![format!("{} is not UTF-8 text", quote(&setting.shown(&value.to_string_lossy())))],
     }
 }
 

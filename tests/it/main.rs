@@ -24,5 +24,6 @@ mod signals;
 mod static_file;
 mod stop;
 mod terminal;
+mod whole;
 mod wrapper;
 mod wrapper_sdk;

@@ -86,6 +86,7 @@ fn an_odd_signal_goes_to_the_child_alone_and_not_to_its_helpers() {
     shim.wait_for_line("ready", secs(10));
     shim.signal(Signal::SIGUSR1);
     shim.wait_for_line("got usr1", secs(5));
+    wait::let_pass(millis(300));
     shim.assert_no_line("signal ");
 }
 

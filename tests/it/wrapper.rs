@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 
-use crate::support::shim::{self, Builder, Shim};
-use crate::support::specimen::{specimen, wrap};
+use crate::support::shim::{self, Builder};
+use crate::support::specimen::{orphans_reaped, specimen, wrap};
 use crate::support::{millis, proc, secs, wait};
 
 /// A directory of a test's own, removed in the end.
@@ -160,26 +160,19 @@ fn zombies(pid: i32) -> usize {
     proc::children(pid).into_iter().filter(|&child| proc::state(child) == Some('Z')).count()
 }
 
-/// Waits until a process has children that are orphans, and tells how long the last one stayed.
-fn reaped_within(shim: &mut Shim, limit: std::time::Duration) -> Option<std::time::Duration> {
-    shim.wait_for_line("orphans", secs(60));
-    let start = Instant::now();
-    wait::poll(limit, || (proc::children(shim.pid()).len() <= 1).then(|| start.elapsed()))
-}
-
 #[test]
 fn a_thousand_orphans_are_reaped() {
-    let mut shim = wrap(specimen(["orphans", "1000", "60"])).spawn();
-    let took = reaped_within(&mut shim, secs(5));
+    let mut shim = wrap(specimen(["orphans", "1000"])).stdin(Stdio::piped()).spawn();
+    let took = orphans_reaped(&mut shim, 1000, secs(5));
     assert!(took.is_some(), "{} zombies are left", zombies(shim.pid()));
 }
 
 #[test]
 fn negative_control_of_the_reaping_test() {
     let argv = specimen(["adopt"]);
-    let mut adopter =
-        Builder::of(&argv[0]).args(&argv[1..]).args(specimen(["orphans", "1000", "60"])).behind(["env"]).spawn();
-    assert_eq!(reaped_within(&mut adopter, secs(2)), None);
+    let adopter = Builder::of(&argv[0]).args(&argv[1..]).args(specimen(["orphans", "1000"]));
+    let mut adopter = adopter.stdin(Stdio::piped()).behind(["env"]).spawn();
+    assert_eq!(orphans_reaped(&mut adopter, 1000, secs(2)), None);
     wait::until_true("zombies that nobody reaps", secs(10), || zombies(adopter.pid()) == 1000);
 }
 
@@ -190,7 +183,9 @@ fn the_shim_stays_while_the_server_behind_a_shell_saves() {
     shim.wait_for_line("ready", secs(10));
     shim.signal(Signal::SIGTERM);
     shim.expect_code(143, secs(10));
-    shim.wait_for_line("saved", secs(1));
+    let saved = shim.wait_for_line("saved", secs(2)).at;
+    let left = shim.exited_at().expect("it has ended");
+    assert!(saved < left + millis(100), "it left {:?} before the server had saved", saved.duration_since(left));
 }
 
 #[test]
@@ -201,6 +196,7 @@ fn with_scope_child_the_helpers_are_left_alone() {
     shim.signal(Signal::SIGTERM);
     shim.wait_for_line("stopping", secs(5));
     shim.expect_code(5, secs(20));
+    shim.assert_no_line("helper hit");
 }
 
 #[test]
@@ -265,8 +261,9 @@ fn as_pid_1_it_passes_codes_reaps_orphans_and_stops() {
     let end = pid_1(sh("echo $PPID")).run(secs(10));
     assert_eq!(end.stdout, "1\n");
 
-    let mut shim = pid_1(wrap(specimen(["orphans", "1000", "60"]))).spawn();
-    assert!(reaped_within(&mut shim, secs(5)).is_some(), "{} zombies are left", zombies(shim.pid()));
+    let mut shim = pid_1(wrap(specimen(["orphans", "1000"]))).stdin(Stdio::piped()).spawn();
+    let took = orphans_reaped(&mut shim, 1000, secs(5));
+    assert!(took.is_some(), "{} zombies are left", zombies(shim.pid()));
     shim.signal(Signal::SIGTERM);
     shim.expect_code(143, secs(10));
 }

@@ -1,6 +1,8 @@
 //! The wrapper beside an SDK server: a start that waits for the address, with gRPC before the fork, and signals that
 //! never wait for a call.
 
+use std::process::Stdio;
+
 use nix::libc;
 use nix::sys::signal::Signal;
 
@@ -8,8 +10,8 @@ use agones_shim::proto::sdk::game_server::status::Port as StatusPort;
 
 use crate::support::pty::{INTERRUPT, Terminal};
 use crate::support::shim::{self, Builder};
-use crate::support::specimen::{send, specimen, wrap};
-use crate::support::{Answer, Port, ScriptedSdk, Shim, millis, proc, secs, wait};
+use crate::support::specimen::{orphans_reaped, send, specimen, wrap};
+use crate::support::{Answer, Port, ScriptedSdk, Shim, millis, secs, wait};
 
 /// A wrapper that holds its child until the SDK server knows the address.
 fn held<A: AsRef<std::ffi::OsStr>>(sdk: &ScriptedSdk, argv: impl IntoIterator<Item = A>) -> Builder {
@@ -89,10 +91,11 @@ fn a_stop_while_the_child_is_held_ends_the_shim_without_it() {
 }
 
 /// A shim whose SDK server hangs in the call that a first stop signal makes.
-fn stuck_in_a_call(argv: Vec<std::ffi::OsString>) -> (ScriptedSdk, Shim) {
+fn stuck_in_a_call(argv: Vec<std::ffi::OsString>, up: &str) -> (ScriptedSdk, Shim) {
     let sdk = ScriptedSdk::start();
-    let mut shim = wrap(argv).sdk(&sdk).set("SDK", "auto").set("SDK_CALL_TIMEOUT_SECS", 30).spawn();
-    shim.wait_for_line("ready", secs(10));
+    let shim = wrap(argv).sdk(&sdk).set("SDK", "auto").set("SDK_CALL_TIMEOUT_SECS", 30);
+    let mut shim = shim.stdin(Stdio::piped()).spawn();
+    shim.wait_for_line(up, secs(30));
     sdk.wait_for_call("GetGameServer", secs(10));
     sdk.always("Shutdown", Answer::Hang(secs(30)));
     shim.signal(Signal::SIGTERM);
@@ -102,7 +105,7 @@ fn stuck_in_a_call(argv: Vec<std::ffi::OsString>) -> (ScriptedSdk, Shim) {
 
 #[test]
 fn signals_to_the_child_never_wait_for_the_sdk() {
-    let (_sdk, mut shim) = stuck_in_a_call(specimen(["signals"]));
+    let (_sdk, mut shim) = stuck_in_a_call(specimen(["signals"]), "ready");
     send(shim.pid(), 40);
     shim.wait_for_line("signal 40", secs(3));
     // A repeated stop signal goes to the child at once, whatever Shutdown() does.
@@ -112,13 +115,8 @@ fn signals_to_the_child_never_wait_for_the_sdk() {
 
 #[test]
 fn reaping_never_waits_for_the_sdk() {
-    let script = "echo ready; trap '' TERM; while :; do (sleep 0.01 &); sleep 0.05; done";
-    let argv = ["sh", "-c", script].map(Into::into).to_vec();
-    let (_sdk, shim) = stuck_in_a_call(argv);
-    let orphans = || proc::children(shim.pid()).len() - 1;
-    // Some twenty are made a second.
-    wait::let_pass(secs(2));
-    wait::until_true("orphans that are reaped", secs(1), || orphans() <= 2);
+    let (_sdk, mut shim) = stuck_in_a_call(specimen(["orphans", "100"]), "orphans");
+    assert!(orphans_reaped(&mut shim, 100, secs(3)).is_some(), "orphans that waited for the SDK");
 }
 
 #[test]

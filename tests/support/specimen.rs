@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use nix::libc;
 
-use super::shim::{Builder, shim};
+use super::shim::{Builder, Shim, shim};
+use super::{proc, wait};
 
 const MARK: &str = "@specimen";
 
@@ -20,7 +21,7 @@ const MARK: &str = "@specimen";
 /// - `signals`: prints `pid`, `group`, `mask`, `ignored`, `fd` and `cwd` lines, then `ready`, then `signal N` for each
 ///   signal, until SIGUSR2 ends it with code 0.
 /// - `describe`: the first part alone.
-/// - `orphans N SECS`: makes N orphans that live until the last one is there, prints `orphans`, and stays for so long.
+/// - `orphans N`: makes N orphans, prints `orphans`, lets them all end when stdin does, and stays for a minute.
 /// - `adopt PROGRAM ARG...`: runs a program, takes in its orphans and never reaps one.
 pub fn specimen<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Vec<OsString> {
     let own = std::env::current_exe().expect("the test binary knows where it is");
@@ -47,7 +48,7 @@ extern "C" fn instead_of_tests() {
     match words[0] {
         "signals" => signals(),
         "describe" => describe(),
-        "orphans" => orphans(words[1].parse().expect("a number"), words[2].parse().expect("seconds")),
+        "orphans" => orphans(words[1].parse().expect("a number")),
         "adopt" => adopt(&words[1..]),
         mode => panic!("no mode {mode}"),
     }
@@ -111,7 +112,7 @@ fn signals() {
     }
 }
 
-fn orphans(count: usize, secs: f64) {
+fn orphans(count: usize) {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     for _ in 0..count {
         // SAFETY: one thread; the children only read and exit.
@@ -129,8 +130,9 @@ fn orphans(count: usize, secs: f64) {
         }
     }
     say("orphans\n");
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     drop(writer);
-    std::thread::sleep(Duration::from_secs_f64(secs));
+    std::thread::sleep(Duration::from_secs(60));
 }
 
 fn adopt(argv: &[&str]) {
@@ -145,6 +147,20 @@ fn adopt(argv: &[&str]) {
 fn say(text: &str) {
     let mut stdout = std::io::stdout();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).expect("somebody reads");
+}
+
+/// Waits until a process has taken in so many orphans of the specimen's, lets them end, and tells how long it took until
+/// all were reaped; `None` if they were not within `limit`.
+#[track_caller]
+pub fn orphans_reaped(adopter: &mut Shim, count: usize, limit: Duration) -> Option<Duration> {
+    adopter.wait_for_line("orphans", Duration::from_secs(60));
+    let stdin = adopter.stdin().expect("the specimen's stdin is piped");
+    let pid = adopter.pid();
+    let taken_in = || proc::children(pid).len();
+    wait::until_true("orphans that are taken in", Duration::from_secs(10), || taken_in() > count);
+    let start = Instant::now();
+    drop(stdin);
+    wait::poll(limit, || (taken_in() <= 1).then(|| start.elapsed()))
 }
 
 /// Sends any signal, real-time ones included.

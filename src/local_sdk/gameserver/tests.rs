@@ -49,6 +49,7 @@ impl Scenario {
         self
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "reads better in a scenario")]
     fn try_call(&mut self, request: Request) -> Result<Reply, Refusal> {
         let mut changes = Vec::new();
         let outcome = self.game_server.call(self.now, &request, &mut changes);

@@ -33,20 +33,24 @@ const STATES: [State; 10] = [
 ];
 
 /// What the invariants remember.
-#[derive(Default)]
-struct Seen {
-    call: Option<Call>,
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub call: Option<Call>,
     /// The state of the last look, cleared by Ready().
     looked: Option<GameServer>,
-    starts: usize,
-    exits: usize,
+    pub starts: usize,
+    pub exits: usize,
     shutdowns: usize,
     connected: bool,
     signaled: bool,
     gave_up: bool,
     /// Readiness rounds, and a liveness round, are under way.
-    awaiting: bool,
-    checking: bool,
+    pub awaiting: bool,
+    pub checking: bool,
+    /// The metrics endpoint is read, the hook runs, the child has ended.
+    pub scraping: bool,
+    pub hook: bool,
+    pub child_ended: bool,
 }
 
 fn game_server(dice: &mut Dice) -> GameServer {
@@ -103,7 +107,7 @@ fn event(dice: &mut Dice) -> Event {
     }
 }
 
-fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
+pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     if let Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) = event {
         seen.looked = Some(game_server.clone());
         seen.connected = true;
@@ -131,6 +135,8 @@ fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
             Effect::AwaitReadiness => seen.awaiting = true,
             Effect::CheckLiveness => seen.checking = true,
             Effect::StopProbing => (seen.awaiting, seen.checking) = (false, false),
+            Effect::StartScraping => seen.scraping = true,
+            Effect::StartStopHook(_) => seen.hook = true,
             Effect::StartChild(_) => seen.starts += 1,
             Effect::SendStopSignal => seen.signaled = true,
             Effect::KillGroup => assert!(seen.signaled || seen.starts > 0),

@@ -150,7 +150,15 @@ fn a_readiness_probe_is_required_of_a_shim_alone() {
 #[test]
 fn what_a_command_does_not_read_is_no_error_to_it() {
     let wrapper_only = with_probe(&[("AGONES_SHIM_STOP_SIGNAL", "KILL"), ("AGONES_SHIM_HUP", "x")]);
-    assert!(sidecar(wrapper_only.clone()).is_ok());
+    let (_, warnings) = sidecar(wrapper_only.clone()).expect("not read");
+    assert_eq!(
+        warnings.iter().map(Warning::to_string).collect::<Vec<_>>(),
+        [
+            r#"AGONES_SHIM_STOP_SIGNAL: "KILL" cannot be caught, so it is no graceful stop (write TERM or INT); a sidecar does not read it"#,
+            r#"AGONES_SHIM_HUP: "x" is not stop or pass; a sidecar does not read it"#,
+        ]
+    );
+    assert_eq!(sidecar(with_probe(&[("AGONES_SHIM_HUP", "pass")])).map(|(_, warnings)| warnings), Ok(vec![]));
     assert_eq!(lines(wrapper(wrapper_only)).len(), 2);
 
     let everything = environment(&[
