@@ -30,6 +30,11 @@ case ${1:-} in
 ci | static)
     # zig comes from PyPI; a Python with pip is enough.
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+    # Rust's library for musl comes by rustup; where it cannot, Debian's Rust brings the source to build it from.
+    target=x86_64-unknown-linux-musl
+    [ -n "$(ls "$(rustc --print target-libdir --target $target 2>/dev/null)" 2>/dev/null)" ] ||
+        rustup --quiet target add $target 2>/dev/null ||
+        { [ -d /usr/lib/rustlib/src/rust/library ] || packages+=(rustc-web cargo-web rust-web-src); }
     ;;&
 ci)
     need tini tini

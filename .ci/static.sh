@@ -25,7 +25,6 @@ mkdir -p "$tools/bin" "$out/$target"
 # --- zig -----------------------------------------------------------------------------------------
 zig=$tools/python/ziglang/zig
 if [ "$("$zig" version 2>/dev/null)" != 0.15.2 ]; then
-    command -v python3 >/dev/null || { echo "static: python3 with pip is needed to fetch zig (apt install python3-pip)" >&2; exit 69; }
     python3 -m pip install --quiet --root-user-action=ignore --target "$tools/python" --upgrade ziglang==0.15.2
 fi
 export ZIG_GLOBAL_CACHE_DIR=$tools/zig-cache ZIG_LOCAL_CACHE_DIR=$tools/zig-cache
@@ -71,20 +70,62 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 # --- Rust ------------------------------------------------------------------------------------------
 # The same for every crate, so that the final crate's link flags can change and nothing is compiled again.
 export "CARGO_TARGET_${upper}_RUSTFLAGS=--remap-path-prefix=$cargo_home/registry/src=/crates --remap-path-prefix=$PWD=/agones-shim"
+cargo=(cargo)
+link=()
 
-# libc++ and libc++abi, compiled by zig on demand: it names them when it links.
-cxx_libs() {
-    local probe=$tools/probe-$arch
+# What zig links a C++ program with, copied to where the linker finds it: zig compiles these on demand,
+# and says where they are when it links.
+libs=$tools/lib-$arch
+zig_libs() { # OPTIMISATION FILE...
+    local probe=$tools/probe-$arch found file
     echo 'int main() { return 0; }' >"$probe.cc"
-    ZIG_VERBOSE_LINK=1 "$zig" c++ -target "$arch-linux-musl" -Os "$probe.cc" -o "$probe" 2>&1 |
-        tr ' ' '\n' | grep -E '/lib(c\+\+|c\+\+abi)\.a$' | sort -u
+    found=$(ZIG_VERBOSE_LINK=1 "$zig" c++ -target "$arch-linux-musl" "$1" -fPIC -static -pie "$probe.cc" -o "$probe" 2>&1 |
+        tr ' ' '\n')
+    mkdir -p "$libs"
+    for file in "${@:2}"; do
+        cp "$(grep -m1 "/$file\$" <<<"$found")" "$libs/$file"
+    done
 }
+zig_libs -Os libc++.a libc++abi.a
 
-lld=$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld
-link=(-C "linker=$lld" -C linker-flavor=ld.lld -C link-self-contained=yes)
-for lib in $(cxx_libs); do link+=(-C "link-arg=$lib"); done
-# gRPC's threads have the libc's default stack, 128 KiB on musl; the header raises it.
-link+=(-C link-arg=-zstack-size=1048576 -C link-arg=--icf=all -C link-arg=--gc-sections
-    -C link-arg=--pack-dyn-relocs=relr -C link-arg=-O2 -C link-arg=--build-id=none)
+sysroot_has_target() { [ -n "$(ls "$(rustc --print target-libdir --target "$target" 2>/dev/null)" 2>/dev/null)" ]; }
+if [ "${STATIC_ROUTE:-rustup}" = rustup ] && ! sysroot_has_target && command -v rustup >/dev/null; then
+    rustup --quiet target add "$target" || true
+fi
+if [ "${STATIC_ROUTE:-rustup}" = rustup ] && sysroot_has_target; then
+    # Rust's own musl, start files and unwinder.
+    link+=(-C link-self-contained=yes)
+elif [ -d /usr/lib/rustlib/src/rust/library ] && [ -x /usr/bin/cargo ]; then
+    # Debian's Rust has no library for musl: it is built here, and libc and unwinder are zig's. -O2, as
+    # zig's memcpy goes byte by byte when it is told to be small.
+    zig_libs -O2 rcrt1.o libunwind.a libc.a libzigc.a libcompiler_rt.a
+    export RUSTC=/usr/bin/rustc CARGO=/usr/bin/cargo RUSTC_BOOTSTRAP=1
+    cargo=(/usr/bin/cargo -Zbuild-std=std,panic_unwind)
+    link+=(-C link-self-contained=no -L "native=$libs" -C "link-arg=$libs/rcrt1.o")
+    for lib in unwind zigc c compiler_rt; do link+=(-C "link-arg=$libs/lib$lib.a"); done
+else
+    echo "static: no Rust library for $target: rustup target add $target," >&2
+    echo "static: or on Debian apt-get install rustc-web cargo-web rust-web-src" >&2
+    exit 69
+fi
 
-cargo rustc --locked --release --target "$target" --bin agones-shim -- "${link[@]}"
+# The linker is the one inside zig, called as such: its own driver refuses half of these.
+printf '#!/bin/sh\n[ "$1" != -flavor ] || shift 2\nexec "%s" ld.lld "$@"\n' "$zig" >"$tools/bin/ld"
+chmod +x "$tools/bin/ld"
+link+=(-C "linker=$tools/bin/ld" -C linker-flavor=ld.lld -C "link-arg=$libs/libc++.a" -C "link-arg=$libs/libc++abi.a")
+# Equal functions become one; relocations are packed; what is only relocated becomes read-only.
+link+=(-C link-arg=--icf=all -C link-arg=--gc-sections -C link-arg=-O2 -C link-arg=--pack-dyn-relocs=relr
+    -C link-arg=-zrelro -C link-arg=-znow -C link-arg=--build-id=none)
+# Nothing throws a C++ exception whose name could be shown: the demangler stays out.
+link+=(-C link-arg=--defsym=__cxa_demangle=abort)
+# gRPC's threads ask for no stack size, and musl's default is 128 KiB unless this header says more.
+link+=(-C link-arg=-zstack-size=1048576)
+
+"${cargo[@]}" rustc --quiet --locked --release --target "$target" --bin agones-shim -- "${link[@]}"
+
+# --- what is shipped -------------------------------------------------------------------------------
+built=${CARGO_TARGET_DIR:-target}/$target/release/agones-shim
+cmp -s "$built" "$out/$target/agones-shim" || install -m 755 "$built" "$out/$target/agones-shim"
+python3 .ci/bill.py "$target" "$tools/python/ziglang" "$out/$target"
+(cd "$out/$target" && sha256sum agones-shim agones-shim.cdx.json THIRD-PARTY.txt >SHA256SUMS)
+echo "static: target/static/$target/agones-shim, $(stat -c %s "$out/$target/agones-shim") bytes"

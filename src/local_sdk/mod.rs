@@ -24,7 +24,7 @@ mod server;
 mod spec;
 mod stamp;
 mod timers;
-mod yaml;
+pub mod yaml;
 
 use std::ffi::OsString;
 use std::fs::File;

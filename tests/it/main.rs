@@ -10,6 +10,7 @@ mod corpus;
 mod counter;
 mod demo;
 mod docker;
+mod examples;
 mod host;
 mod link;
 mod liveness;
