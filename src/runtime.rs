@@ -169,7 +169,7 @@ impl<S: Sdk> Runtime<S> {
         };
         let took = began.elapsed();
         self.calls.record(call, &answer, took);
-        log::debug!(call:? = call, took:?, answer:?; "SDK call");
+        log::debug!(call:? = call, took:?, answer = answer.summary(); "SDK call");
         answer
     }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::machine::{Answer, Call, CallError, CallErrorKind};
+use crate::machine::{Answer, Call, CallErrorKind};
 
 /// Upper bounds of the latency histogram: a healthy SDK server on loopback
 /// answers within the first, and the last is past the default call timeout.
@@ -55,7 +55,7 @@ impl CallStats {
     /// Counts a call that has ended.
     pub fn record(&mut self, call: &Call, answer: &Answer, took: Duration) {
         let method = &mut self.0[place(call)];
-        let error = error(answer);
+        let error = answer.error();
         let outcome = match error.map(|error| error.kind) {
             None => 0,
             Some(CallErrorKind::DeadlineExceeded) => 1,
@@ -91,20 +91,10 @@ fn place(call: &Call) -> usize {
     }
 }
 
-fn error(answer: &Answer) -> Option<&CallError> {
-    match answer {
-        Answer::Connected(outcome) | Answer::GameServer(outcome) => outcome.as_ref().err(),
-        Answer::Ready(outcome)
-        | Answer::Shutdown(outcome)
-        | Answer::Health(outcome)
-        | Answer::UpdateCounter(outcome) => outcome.as_ref().err(),
-        Answer::GetCounter(outcome) => outcome.as_ref().err(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CallError;
 
     #[test]
     fn calls_are_counted_by_method_and_outcome_with_cumulative_buckets() {

@@ -88,6 +88,33 @@ pub enum Answer {
     UpdateCounter(Result<(), CallError>),
 }
 
+impl Answer {
+    /// The error, where the call failed.
+    #[must_use]
+    pub fn error(&self) -> Option<&CallError> {
+        match self {
+            Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
+            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
+                outcome.as_ref().err()
+            }
+            Self::GetCounter(outcome) => outcome.as_ref().err(),
+        }
+    }
+
+    /// The answer in a few words, for a log line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Connected(Ok(game_server)) | Self::GameServer(Ok(game_server)) => {
+                let deleting = if game_server.deleting { ", being deleted" } else { "" };
+                format!("state {}{deleting}", game_server.state.as_str())
+            }
+            Self::GetCounter(Ok(counter)) => format!("count {} of {}", counter.count, counter.capacity),
+            _ => self.error().map_or_else(|| "ok".to_owned(), |error| error.message.clone()),
+        }
+    }
+}
+
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {

@@ -40,15 +40,8 @@ pub(super) struct Link {
 impl Answer {
     /// The error, if it means that the connection is of no more use.
     pub(super) fn broken_link(&self) -> Option<&CallError> {
-        let error = match self {
-            Self::Connected(_) => None,
-            Self::GameServer(outcome) => outcome.as_ref().err(),
-            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
-                outcome.as_ref().err()
-            }
-            Self::GetCounter(outcome) => outcome.as_ref().err(),
-        };
-        error.filter(|error| error.kind != CallErrorKind::Rejected)
+        let connecting = matches!(self, Self::Connected(_));
+        self.error().filter(|error| !connecting && error.kind != CallErrorKind::Rejected)
     }
 }
 

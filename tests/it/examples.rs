@@ -129,8 +129,12 @@ fn the_local_sdk_server_understands_every_fleet() {
 #[test]
 fn fleets_and_autoscaler_agree() {
     let scaler = document("fleetautoscaler.yaml");
-    let word = |node, path| scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned();
-    let number = |node, path| word(node, path).parse::<i64>().unwrap_or_else(|_| panic!("{path} is no number"));
+    fn word(node: &Node, path: &str) -> String {
+        scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned()
+    }
+    fn number(node: &Node, path: &str) -> i64 {
+        word(node, path).parse().unwrap_or_else(|_| panic!("{path} is no number"))
+    }
     let (fleet_name, key) = (word(&scaler, "spec/fleetName"), word(&scaler, "spec/policy/counter/key"));
     let buffer = number(&scaler, "spec/policy/counter/bufferSize");
     let least = number(&scaler, "spec/policy/counter/minCapacity");
