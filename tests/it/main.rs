@@ -5,6 +5,8 @@ mod corpus;
 mod support;
 
 mod local_sdk;
+mod logs;
+mod notify;
 mod proto;
 mod sdk_command;
 mod status;
