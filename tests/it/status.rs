@@ -394,3 +394,48 @@ fn status_watch_goes_on_while_the_shim_comes_and_goes() {
     drop(running);
     watch.wait_for_line_after(mark, "connection refused", secs(10));
 }
+
+fn in_repository(path: &str) -> String {
+    format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_alert_rules_are_valid_and_fire_when_they_should() {
+    assert!(promtool(&["check", "rules", &in_repository("examples/alerts.yaml")], "").contains("3 rules found"));
+    promtool(&["test", "rules", &in_repository("tests/data/alerts-test.yaml")], "");
+}
+
+#[test]
+fn dashboard_and_alerts_ask_only_for_metrics_that_there_are() {
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100);
+    let game = Game::open();
+    let metrics = Game::open();
+    metrics.reply(crate::support::Reply::text("players 15\n"));
+    let (_shim, addr, _port) = served(
+        shim()
+            .sdk(&sdk)
+            .set("READY_TCP", game.port())
+            .set("HEALTH_INTERVAL_SECS", "0.2")
+            .set("COUNTER_NAME", "players")
+            .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
+            .set("COUNTER_METRIC", "players"),
+    );
+    until_true("every family", secs(20), || page(addr, "/metrics").body.contains("published_sent{"));
+    let there = page(addr, "/metrics").body;
+    let dashboard = std::fs::read_to_string(in_repository("examples/grafana-dashboard.json")).expect("it is there");
+    let dashboard: Value = serde_json::from_str(&dashboard).expect("JSON");
+    let alerts = std::fs::read_to_string(in_repository("examples/alerts.yaml")).expect("it is there");
+    let asked = dashboard.to_string() + &alerts;
+    let mut names = BTreeSet::new();
+    for (at, _) in asked.match_indices("agones_shim_") {
+        let end = asked[at..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(asked.len() - at);
+        names.insert(&asked[at..at + end]);
+    }
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let is_there =
+            there.lines().any(|line| line.starts_with(&format!("{name} ")) || line.starts_with(&format!("{name}{{")));
+        assert!(is_there, "{name} is no metric");
+    }
+}
