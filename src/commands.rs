@@ -87,16 +87,16 @@ fn probe(environment: Vec<Variable>) -> ExitReason {
 
 /// The address given, else that of the environment.
 fn status(addr: Option<StatusAddr>, watch: bool, environment: Vec<Variable>) -> ExitReason {
-    let addr = match (addr, parse::status(environment)) {
-        (Some(addr), _) => addr,
-        (None, Err(rejected)) => return reject(&rejected),
-        (None, Ok((settings, _))) => match settings.status_addr {
-            Some(addr) => addr,
-            None => {
-                say("status: no address (write agones-shim status 9360, or set AGONES_SHIM_STATUS_ADDR)");
-                return ExitReason::Usage;
-            }
+    let addr = match addr {
+        Some(addr) => Some(addr),
+        None => match parse::status(environment) {
+            Ok((settings, _)) => settings.status_addr,
+            Err(rejected) => return reject(&rejected),
         },
+    };
+    let Some(addr) = addr else {
+        say("status: no address (write agones-shim status 9360, or set AGONES_SHIM_STATUS_ADDR)");
+        return ExitReason::Usage;
     };
     status::run(&addr, watch)
 }

@@ -68,13 +68,15 @@ impl Notifier {
 /// What follows from the last view that was told and the one now; empty where nothing does.
 fn message(told: Option<View>, now: View, watched: bool) -> String {
     let mut lines = Vec::new();
-    if told.map(|told| told.phase) != Some(now.phase) {
-        match now.phase {
+    // The last step of a stop is no news.
+    let phase = now.phase.min(Phase::Stopping);
+    if told.map(|told| told.phase.min(Phase::Stopping)) != Some(phase) {
+        match phase {
             Phase::Ready => lines.push("READY=1"),
             Phase::Stopping | Phase::Gone => lines.push("STOPPING=1"),
             Phase::Waiting | Phase::Served => {}
         }
-        lines.push(match now.phase {
+        lines.push(match phase {
             Phase::Waiting => "STATUS=waiting for the game server",
             Phase::Served => "STATUS=the game server is up, waiting for Agones to show Ready",
             Phase::Ready => "STATUS=ready",
@@ -82,7 +84,7 @@ fn message(told: Option<View>, now: View, watched: bool) -> String {
         });
     }
     // While the game server lives, so does the watchdog. Before and after, the loop's own life is what there is.
-    let alive = match now.phase {
+    let alive = match phase {
         Phase::Waiting | Phase::Stopping | Phase::Gone => true,
         Phase::Served | Phase::Ready => told.is_none_or(|told| told.rounds_passed != now.rounds_passed),
     };
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_life_is_told_step_by_step() {
-        use Phase::{Ready, Served, Stopping, Waiting};
+        use Phase::{Gone, Ready, Served, Stopping, Waiting};
         let steps = [
             (Waiting, 0, "STATUS=waiting for the game server\nWATCHDOG=1"),
             (Waiting, 0, "WATCHDOG=1"),
@@ -126,6 +128,7 @@ mod tests {
             (Ready, 2, "WATCHDOG=1"),
             (Stopping, 2, "STOPPING=1\nSTATUS=stopping\nWATCHDOG=1"),
             (Stopping, 2, "WATCHDOG=1"),
+            (Gone, 2, "WATCHDOG=1"),
         ];
         let mut told = None;
         for (phase, rounds, wanted) in steps {
