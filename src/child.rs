@@ -247,6 +247,9 @@ impl StartError {
             Some(libc::ENOENT | libc::ENOTDIR) if has_slash => {
                 (ExitReason::NotFound, format!("{name} was not found: check the path"))
             }
+            Some(libc::ENOENT) if file.as_os_str().is_empty() => {
+                (ExitReason::NotFound, format!("{name} was not found: a program's name cannot be empty"))
+            }
             Some(libc::ENOENT | libc::ENOTDIR) => (
                 ExitReason::NotFound,
                 format!("{name} was not found in PATH={}: write its full path", path.to_string_lossy()),

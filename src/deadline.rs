@@ -5,6 +5,8 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::machine::seconds;
+
 /// No setting is longer; adding it to the clock cannot overflow.
 const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);
 
@@ -32,7 +34,7 @@ impl Deadline {
 impl fmt::Display for Deadline {
     /// The reason for people: `timed out after 2s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "timed out after {:?}", self.within)
+        write!(f, "timed out after {}", seconds(self.within))
     }
 }
 

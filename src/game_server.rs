@@ -183,7 +183,8 @@ impl From<sdk::GameServer> for GameServer {
             .filter_map(|port| Some((port.name, u16::try_from(port.port).ok().filter(|&port| port != 0)?)))
             .collect();
         Self {
-            name: meta.name,
+            // Bounded like a state: Kubernetes allows 253 characters.
+            name: meta.name.chars().take(NAME_MAX).collect(),
             state: State::from(status.state.as_str()),
             deleting: meta.deletion_timestamp != 0,
             local_mode: meta.labels.get("islocal").is_some_and(|value| value == "true"),
@@ -198,6 +199,9 @@ impl From<sdk::GameServer> for GameServer {
         }
     }
 }
+
+/// The longest name of a Kubernetes object.
+const NAME_MAX: usize = 253;
 
 /// Agones treats numbers that are not positive as unset.
 fn positive(number: i32) -> Option<u32> {

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::child::{Helper, Processes};
-use crate::machine::{Event, ProcessEnd};
+use crate::machine::{Event, ProcessEnd, seconds};
 use crate::settings::StopHook;
 
 /// Between SIGTERM and SIGKILL, and once more for the kernel to carry that out.
@@ -57,7 +57,7 @@ fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
                     break;
                 }
             }
-            Err(format!("timed out after {timeout:?}"))
+            Err(format!("timed out after {}", seconds(timeout)))
         }
     }
 }

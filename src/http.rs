@@ -88,6 +88,7 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         let others = u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
         let share = (left / others).max(Duration::from_millis(1));
         let found = match TcpStream::connect_timeout(address, share) {
+            Ok(stream) if is_self_connected(&stream) => (2, reason(&io::ErrorKind::ConnectionRefused.into())),
             Ok(stream) => return Ok(stream),
             Err(error) if is_timeout(&error) && others == 1 => (3, deadline.to_string()),
             Err(error) if is_timeout(&error) => (3, format!("{address} timed out after {}ms", share.as_millis())),
@@ -99,6 +100,13 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         }
     }
     Err(Failure { reason: worst.1, connected: false })
+}
+
+/// Nobody listens: the kernel picked the port that was asked for as the
+/// source port too, and TCP allows a socket to open a connection to itself. A
+/// port of the ephemeral range would count as up now and then.
+fn is_self_connected(stream: &TcpStream) -> bool {
+    matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
 }
 
 /// Gets a URL from the first address that accepts. `on_chunk` sees the body in pieces, at most `body_cap` bytes of
@@ -132,7 +140,6 @@ fn exchange(
         .proxy(None)
         .http_status_as_error(false)
         .max_redirects(0)
-        .max_redirects_will_error(false)
         .max_idle_connections(0)
         .max_response_header_size(MAX_HEADERS)
         .timeout_global(Some(deadline.left().unwrap_or_default()))
@@ -178,7 +185,10 @@ fn exchange_reason(error: &ureq::Error, deadline: Deadline) -> String {
     match error {
         ureq::Error::Timeout(_) => deadline.to_string(),
         ureq::Error::Io(error) => reason(error),
-        ureq::Error::Protocol(error) => format!("not a valid HTTP answer: {error}"),
+        ureq::Error::Protocol(error) => {
+            let error = error.to_string();
+            format!("not a valid HTTP answer: {}", error.strip_prefix("http parse fail: ").unwrap_or(&error))
+        }
         ureq::Error::LargeResponseHeader(..) => format!("answers with headers of more than {MAX_HEADERS} bytes"),
         other => other.to_string(),
     }

@@ -21,6 +21,7 @@ use crate::machine::{Event, ProcessEnd};
 use crate::settings::StopSettings;
 use crate::sys::{self, Program, Signals, Status};
 use crate::terminal::Terminal;
+use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
 const GROUP_POLL: Duration = Duration::from_millis(50);
@@ -60,12 +61,7 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
     let mut reaper = Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), terminal, stops: 0 };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
-            let message = panic
-                .downcast_ref::<&str>()
-                .map(|message| (*message).to_owned())
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_default();
-            let _ = obituary.send(Event::ThreadDied { thread: "reaper", message });
+            let _ = obituary.send(Event::ThreadDied { thread: "reaper", message: panic_message(&*panic) });
         }
     })?;
     Ok(sender)
@@ -195,7 +191,7 @@ impl Reaper {
                 if let Some(report) = self.helpers.remove(&pid) {
                     let _ = report.send(end);
                 } else {
-                    log::debug!(pid = pid.as_raw(), end:? = end; "reaped an orphan");
+                    log::debug!(pid = pid.as_raw(), end:% = end; "reaped an orphan");
                 }
             }
             Status::Stopped(signal) if is_child => self.child_stopped(pid, signal),

@@ -3,9 +3,9 @@
 //! It judges nothing: whether a failure matters, what is sent and when, is the machine's business. It ends when its
 //! handle is dropped, after the scrape that is under way.
 
+use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::deadline::Deadline;
@@ -14,6 +14,7 @@ use crate::http;
 use crate::machine::Event;
 use crate::resolve::Resolver;
 use crate::settings::CounterSettings;
+use crate::worker::Worker;
 
 /// One scrape takes at most this long, and never longer than the interval.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -24,14 +25,8 @@ const BODY_CAP: usize = 16 * 1024 * 1024;
 /// The text format, which everything that speaks OpenMetrics speaks too.
 const ACCEPT: &str = "text/plain;version=0.0.4;q=1,text/plain;q=0.5,*/*;q=0.1";
 
-/// The running thread. Dropping the sender stops it.
-#[derive(Debug)]
-pub struct Scrape {
-    /// First, so that it drops first.
-    pub stop: Sender<()>,
-    /// The thread.
-    pub join: JoinHandle<()>,
-}
+/// The running thread. There is nothing to tell it; dropping the handle stops it.
+pub type Scrape = Worker<Infallible>;
 
 /// Starts scraping, at once.
 ///
@@ -39,14 +34,12 @@ pub struct Scrape {
 ///
 /// When the system refuses a thread.
 pub fn spawn(settings: &CounterSettings, events: Sender<Event>) -> io::Result<Scrape> {
-    let (stop, stopped) = channel();
     let settings = settings.clone();
-    let join = thread::Builder::new().name("scrape".to_owned()).spawn(move || run(&settings, &events, &stopped))?;
-    Ok(Scrape { stop, join })
+    Worker::spawn("scrape", events, move |handle, events| run(&settings, events, handle))
 }
 
-/// Scrapes until the other end of `stopped` or of `events` has gone.
-pub fn run(settings: &CounterSettings, events: &Sender<Event>, stopped: &Receiver<()>) {
+/// Scrapes until the other end of `handle` or of `events` has gone.
+fn run(settings: &CounterSettings, events: &Sender<Event>, handle: &Receiver<Infallible>) {
     let mut resolver = Resolver::new();
     let mut due = Instant::now();
     loop {
@@ -54,9 +47,10 @@ pub fn run(settings: &CounterSettings, events: &Sender<Event>, stopped: &Receive
             return;
         }
         due = next(due, Instant::now(), settings.interval);
-        match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
+        match handle.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(never) => match never {},
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod once;
 
+use std::ffi::CStr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,9 @@ use crate::settings::Endpoint;
 pub const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
 /// gRPC's own reconnecting is bounded by this; the shim opens a new channel for each attempt anyway.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
+
+/// gRPC's name for the least time that a connection attempt is given, milliseconds.
+const MIN_CONNECT_TIMEOUT: &CStr = c"grpc.min_reconnect_backoff_ms";
 
 /// What the state thread asks of an SDK server.
 pub trait Sdk {
@@ -165,6 +169,9 @@ fn open(environment: Arc<Environment>, address: SocketAddr) -> Channel {
         .use_local_subchannel_pool(true)
         .initial_reconnect_backoff(RECONNECT_BACKOFF)
         .max_reconnect_backoff(RECONNECT_BACKOFF)
+        // Also how long an attempt holds its socket against a port that accepts and says nothing: 20 s by
+        // default, even when its channel is long gone.
+        .raw_cfg_int(MIN_CONNECT_TIMEOUT.to_owned(), 500)
         .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
         .connect(&format!("{scheme}:{address}"))
 }

@@ -93,7 +93,7 @@ pub fn set_mask(mask: Signals) -> Signals {
 #[must_use]
 pub fn wait_for_signal(signals: Signals, timeout: Option<Duration>) -> Option<c_int> {
     let timeout = timeout.map(|timeout| libc::timespec {
-        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     // SAFETY: the set is 8 live bytes, no siginfo is asked for, and the timeout is null or lives on this stack.

@@ -140,6 +140,10 @@ fn bytes_that_are_no_text_are_shown_and_never_a_panic() {
         (vec!["check".into(), odd.clone()], r#"check takes no further argument, but was given "\xFF\n""#),
         (vec!["sdk".into(), odd.clone()], r#"the argument "\xFF\n" is not UTF-8 text"#),
         (vec!["sdk".into(), "label".into(), "k".into(), odd.clone()], r#"the argument "\xFF\n" is not UTF-8 text"#),
+        (
+            vec!["-\u{1b}".into()],
+            r"unknown option -\u{1b} (--help lists what there is; options of a game go behind --)",
+        ),
         (vec!["status".into(), odd], r#"the argument "\xFF\n" is not UTF-8 text"#),
     ] {
         assert_eq!(parse(line).expect_err("no command").to_string(), wanted);

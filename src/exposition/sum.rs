@@ -9,8 +9,8 @@ use std::io::BufRead;
 use super::Selector;
 use super::line::{self, Line};
 
-/// Bytes of the longest line that is read. A longer one counts as malformed. Prometheus' own limit is of the same
-/// kind; no exporter that was looked at writes a line of even 4 KiB.
+/// Bytes of the longest line that is read. A longer one counts as malformed. A line is a name, some labels and a number:
+/// hundreds of bytes; the bound is there for what is no metrics text, so that it costs no memory.
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// 2^53: up to here a float counts every integer.

@@ -226,7 +226,7 @@ fn the_deadline_holds_whatever_the_peer_does() {
                 let (address, peer) = peer(script);
                 let timeout = Duration::from_millis(250);
                 let got = get_within(timeout, 100_000, address);
-                assert_eq!(got.result, Err(Failure::connected("timed out after 250ms".into())), "a peer that {name}");
+                assert_eq!(got.result, Err(Failure::connected("timed out after 0.25s".into())), "a peer that {name}");
                 assert!((timeout..timeout + Duration::from_secs(5)).contains(&got.took), "{name}: {:?}", got.took);
                 peer.join().unwrap();
             });
@@ -287,7 +287,7 @@ fn an_address_that_swallows_connects_leaves_time_for_the_next() {
     let deaf = deaf.local_addr().unwrap();
     let timeout = Duration::from_millis(400);
     let failure = connect(&[deaf], Deadline::after(timeout)).unwrap_err();
-    assert_eq!(failure, Failure { reason: "timed out after 400ms".into(), connected: false });
+    assert_eq!(failure, Failure { reason: "timed out after 0.4s".into(), connected: false });
 
     let open = TcpListener::bind("127.0.0.1:0").unwrap();
     let open = open.local_addr().unwrap();
@@ -301,7 +301,7 @@ fn an_address_that_swallows_connects_leaves_time_for_the_next() {
 #[test]
 fn a_deadline_that_has_passed_connects_to_nothing() {
     let failure = connect(&[closed()], Deadline::after(Duration::ZERO)).unwrap_err();
-    assert_eq!(failure, Failure { reason: "timed out after 0ns".into(), connected: false });
+    assert_eq!(failure, Failure { reason: "timed out after 0s".into(), connected: false });
 }
 
 #[test]

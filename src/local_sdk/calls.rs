@@ -31,10 +31,11 @@ impl Via {
 
 /// What was asked for, and how it went.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+struct Seen {
     at: Duration,
     via: Via,
-    request: Request,
+    method: &'static str,
+    arguments: Vec<(&'static str, String)>,
     refusal: Option<Refusal>,
 }
 
@@ -48,13 +49,13 @@ pub struct Calls {
 
 impl Calls {
     /// Remembers one.
-    pub fn push(&mut self, at: Duration, via: Via, request: Request, refusal: Option<Refusal>) {
+    pub fn push(&mut self, at: Duration, via: Via, request: &Request, refusal: Option<Refusal>) {
         *self.counts.entry(request.method()).or_default() += 1;
         self.refused += u64::from(refusal.is_some());
         if self.seen.len() == ROOM {
             self.seen.pop_front();
         }
-        self.seen.push_back(Seen { at, via, request, refusal });
+        self.seen.push_back(Seen { at, via, method: request.method(), arguments: request.arguments(), refusal });
     }
 
     /// The record as a JSON list, oldest first.
@@ -65,11 +66,11 @@ impl Calls {
             out.object(|out| {
                 out.field("time_ms", |out| out.raw(seen.at.as_millis()));
                 out.field("via", |out| out.string(seen.via.as_str()));
-                out.field("method", |out| out.string(seen.request.method()));
+                out.field("method", |out| out.string(seen.method));
                 out.field("arguments", |out| {
                     out.object(|out| {
-                        for (name, value) in seen.request.arguments() {
-                            out.field(name, |out| out.string(&value));
+                        for (name, value) in &seen.arguments {
+                            out.field(name, |out| out.string(value));
                         }
                     });
                 });
@@ -89,5 +90,24 @@ impl Calls {
         let each: Vec<_> = self.counts.iter().map(|(method, count)| format!("{count} {method}")).collect();
         let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };
         format!("{total} calls{each}, {} refused", self.refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_calls_are_kept_and_all_are_counted() {
+        let mut calls = Calls::default();
+        for number in 0..=ROOM {
+            calls.push(Duration::from_millis(number as u64), Via::Grpc, &Request::Health, None);
+        }
+        let json: serde_json::Value = serde_json::from_str(&calls.to_json()).expect("JSON");
+        assert_eq!(json.as_array().expect("a list").len(), ROOM);
+        assert_eq!(json[0]["time_ms"], 1, "the oldest went");
+        calls.push(Duration::ZERO, Via::Http, &Request::Ready, Some(Refusal::unknown("x".into())));
+        assert_eq!(calls.summary(), format!("{} calls ({} Health, 1 Ready), 1 refused", ROOM + 2, ROOM + 1));
+        assert_eq!(Calls::default().summary(), "0 calls, 0 refused");
     }
 }

@@ -9,7 +9,7 @@ use super::request::Refusal;
 use crate::proto::beta;
 
 /// The largest List that Agones allows.
-const LIST_MAX_CAPACITY: i64 = 1000;
+pub const LIST_MAX_CAPACITY: i64 = 1000;
 
 /// A Counter's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,4 +269,132 @@ fn without_repeats(values: &[String]) -> Vec<String> {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::FieldMask;
+
+    fn counters() -> Counters {
+        Counters::new(BTreeMap::from([("rooms".into(), Counter { count: 4, capacity: 10 })]))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as the message has it")]
+    fn update(count: Option<i64>, capacity: Option<i64>, count_diff: i64) -> Option<beta::CounterUpdateRequest> {
+        Some(beta::CounterUpdateRequest { name: "rooms".into(), count, capacity, count_diff })
+    }
+
+    /// `4/10`, or the text of the refusal.
+    fn told(answer: Result<beta::Counter, Refusal>) -> String {
+        answer.map_or_else(|refusal| refusal.message, |counter| format!("{}/{}", counter.count, counter.capacity))
+    }
+
+    #[test]
+    fn counter_updates_are_answered_in_the_clusters_words() {
+        let range = |count, capacity| {
+            format!("out of range. Count must be within range [0,Capacity]. Found Count: {count}, Capacity: {capacity}")
+        };
+        for (request, wanted) in [
+            (update(Some(7), None, 0), "7/10".to_owned()),
+            (update(None, None, 3), "7/10".to_owned()),
+            (update(None, None, -4), "0/10".to_owned()),
+            (update(Some(10), None, 0), "10/10".to_owned()),
+            (update(Some(11), None, 0), range(11, 10)),
+            (update(Some(11), Some(12), 0), "11/12".to_owned()),
+            (update(Some(-1), None, 0), range(-1, 10)),
+            (update(None, None, -5), range(-1, 10)),
+            (update(None, None, 7), range(11, 10)),
+            (update(None, None, i64::MAX), range(i64::MAX, 10)),
+            (update(None, Some(2), 0), "2/2".to_owned()),
+            (update(None, Some(0), 0), "0/0".to_owned()),
+            (
+                update(None, Some(-1), 0),
+                "out of range. Capacity must be greater than or equal to 0. Found Capacity: -1".to_owned(),
+            ),
+            (update(None, None, 0), "invalid argument. Malformed CounterUpdateRequest: name:\"rooms\"".to_owned()),
+            (None, "invalid argument. CounterUpdateRequest: <nil> cannot be nil".to_owned()),
+        ] {
+            assert_eq!(told(counters().update(request.clone())), wanted, "{request:?}");
+        }
+        assert_eq!(told(counters().get("nope")), "counter not found: nope");
+    }
+
+    #[test]
+    fn a_refused_update_changes_nothing() {
+        let mut counters = counters();
+        let before = counters.clone();
+        counters.update(update(Some(20), Some(15), 0)).expect_err("above the new capacity");
+        assert_eq!(counters, before);
+    }
+
+    #[test]
+    fn a_capacity_that_dips_within_a_batch_leaves_the_count() {
+        let mut counters = counters();
+        assert_eq!(told(counters.update(update(None, Some(2), 0))), "2/2");
+        assert_eq!(told(counters.update(update(None, Some(10), 0))), "4/10");
+        assert_eq!(counters.flush(), [("rooms".to_owned(), Counter { count: 4, capacity: 10 })]);
+        assert_eq!(counters.flush(), [], "once");
+    }
+
+    fn lists() -> Lists {
+        let values = vec!["ann".to_owned(), "bob".to_owned()];
+        Lists::new(BTreeMap::from([("names".into(), List { capacity: 3, values })]))
+    }
+
+    fn listed(answer: Result<beta::List, Refusal>) -> String {
+        answer.map_or_else(|refusal| refusal.message, |list| format!("{} of {}", list.values.join(","), list.capacity))
+    }
+
+    fn add(lists: &mut Lists, value: &str) -> String {
+        listed(lists.add(beta::AddListValueRequest { name: "names".into(), value: value.into() }))
+    }
+
+    fn remove(lists: &mut Lists, value: &str) -> String {
+        listed(lists.remove(beta::RemoveListValueRequest { name: "names".into(), value: value.into() }))
+    }
+
+    fn overwrite(lists: &mut Lists, mask: &[&str], capacity: i64, values: &[&str]) -> String {
+        let values = values.iter().map(|&value| value.to_owned()).collect();
+        let list = Some(beta::List { name: "names".into(), capacity, values });
+        let paths = mask.iter().map(|&path| path.to_owned()).collect();
+        let answer = lists.update(beta::UpdateListRequest { list, update_mask: Some(FieldMask { paths }) });
+        answer.map_or_else(|refusal| refusal.message, |_| listed(lists.get("names")))
+    }
+
+    #[test]
+    fn list_values_come_and_go_in_the_clusters_words() {
+        let mut lists = lists();
+        assert_eq!(add(&mut lists, "ann"), "already exists. Value: ann already in List: names");
+        assert_eq!(add(&mut lists, "cid"), "ann,bob,cid of 3");
+        assert_eq!(add(&mut lists, "dan"), "out of range. No available capacity. Current Capacity: 3, List Size: 3");
+        assert_eq!(remove(&mut lists, "zoe"), "not found: value zoe not in list names");
+        assert_eq!(remove(&mut lists, "ann"), "ann,bob,cid of 3", "the reply is the list as it was");
+        assert_eq!(listed(lists.get("names")), "bob,cid of 3");
+        assert_eq!(lists.shown()["names"].values, ["ann", "bob"], "the GameServer shows it after the batch");
+        lists.flush();
+        assert_eq!(lists.shown()["names"].values, ["bob", "cid"]);
+        assert_eq!(listed(lists.get("nope")), "list not found: nope");
+    }
+
+    #[test]
+    fn a_list_update_overwrites_what_the_mask_names() {
+        assert_eq!(overwrite(&mut lists(), &["capacity"], 1, &["x"]), "ann of 1");
+        assert_eq!(overwrite(&mut lists(), &["values"], 0, &["x", "y", "x"]), "x,y of 3");
+        assert_eq!(overwrite(&mut lists(), &["values", "capacity"], 2, &["a", "b", "c"]), "a,b of 2");
+        assert_eq!(overwrite(&mut lists(), &[], 9, &["x"]), "ann,bob of 3");
+        assert_eq!(
+            overwrite(&mut lists(), &["capacity"], 1001, &[]),
+            "out of range. Capacity must be within range [0,1000]. Found Capacity: 1001"
+        );
+        assert_eq!(
+            overwrite(&mut lists(), &["color"], 1, &[]),
+            "invalid argument. Field Mask Path(s): [color] are invalid for List. Use valid field name(s): name, capacity, values"
+        );
+        let nothing = lists().update(beta::UpdateListRequest::default());
+        assert_eq!(listed(nothing), "invalid argument. List and UpdateMask cannot be nil");
+        let list = Some(beta::List { name: "nope".into(), ..Default::default() });
+        let unknown = lists().update(beta::UpdateListRequest { list, update_mask: Some(FieldMask::default()) });
+        assert_eq!(listed(unknown), "not found. nope List not found");
+    }
 }

@@ -46,6 +46,8 @@ pub struct GameServer {
     state: State,
     /// The state that was asked for last. Once Unhealthy it stays that.
     wanted: Option<State>,
+    /// What the SDK asked for since the last batch, to say where it came too late.
+    asked: Option<State>,
     reserve_for: Option<Duration>,
     deleted_at: Option<i64>,
     labels: BTreeMap<String, String>,
@@ -75,6 +77,7 @@ impl GameServer {
             born: now,
             state: State::Scheduled,
             wanted: None,
+            asked: None,
             reserve_for: None,
             deleted_at: None,
             labels: spec.labels,
@@ -268,6 +271,7 @@ impl GameServer {
         if state != State::Unhealthy {
             self.timers.stop(Timer::Reserve);
             self.reserve_for = reserve_for;
+            self.asked = Some(state);
         }
         if self.wanted != Some(State::Unhealthy) {
             self.wanted = Some(state);
@@ -277,11 +281,10 @@ impl GameServer {
 
     /// Writes a state, unless the GameServer is past that.
     fn write_state(&mut self, now: Duration, wanted: State, by: &'static str, changes: &mut Vec<Change>) {
+        let asked = self.asked.take();
         if self.is_ending() || self.state == State::Unhealthy {
-            // The health loop asks again at each look: that is no news.
-            if wanted != State::Unhealthy {
-                changes.push(Change::Ignored { wanted, because: self.ending() });
-            }
+            let because = self.ending();
+            changes.extend(asked.map(|wanted| Change::Ignored { wanted, because }));
             return;
         }
         self.show_state(now, wanted, by, changes);
@@ -391,3 +394,6 @@ impl GameServer {
         self.setting.epoch.saturating_add(i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests;

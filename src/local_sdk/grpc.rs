@@ -104,16 +104,15 @@ fn health(service: ServiceBuilder, door: &Door) -> ServiceBuilder {
     service.add_client_streaming_handler(&proto::HEALTH, move |ctx, mut beats, sink| {
         let door = door.clone();
         ctx.spawn(async move {
-            while let Ok(beat) = beats.try_next().await {
-                match beat {
-                    Some(sdk::Empty {}) => door.beat(),
-                    None => {
-                        let _ = sink.success(sdk::Empty {}).await;
-                        return;
-                    }
+            loop {
+                match beats.try_next().await {
+                    Ok(Some(sdk::Empty {})) => door.beat(),
+                    Ok(None) => break,
+                    // The stream broke: nobody is there to be answered.
+                    Err(_) => return,
                 }
             }
-            // The stream broke: nobody is there to be answered.
+            let _ = sink.success(sdk::Empty {}).await;
         });
     })
 }
@@ -154,6 +153,7 @@ fn status(refusal: Refusal) -> RpcStatus {
     RpcStatus::with_message(RpcStatusCode::from(refusal.code as i32), refusal.message)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as its siblings")]
 fn empty(reply: Reply) -> Option<sdk::Empty> {
     matches!(reply, Reply::Empty).then_some(sdk::Empty {})
 }

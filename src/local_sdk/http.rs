@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use tiny_http::{Header, Request, Response};
+use tiny_http::{HTTPVersion, Header, Request, Response};
 
 use super::json;
 use super::request::{Code, Refusal, Request as Call};
@@ -20,6 +20,8 @@ use crate::proto::sdk;
 
 /// The largest body that is read; a List of 1000 long values fits many times.
 const MAX_BODY: usize = 1 << 20;
+/// The largest body that is thrown away by reading on.
+const MAX_DRAINED: usize = 1 << 30;
 /// So many requests at a time.
 const MAX_THREADS: usize = 256;
 /// How long accepting pauses when the system has no descriptor left.
@@ -51,7 +53,7 @@ fn accept(listener: &TcpListener, door: &Door, handler: Handler) {
                     thread = named
                         .spawn(move || {
                             handler(&door, request);
-                            drop(token)
+                            drop(token);
                         })
                         .ok();
                 }
@@ -120,12 +122,22 @@ fn read_body(request: &mut Request) -> Result<Vec<u8>, (u16, String)> {
 fn respond(request: Request, status: u16, body: String) {
     let mut response = Response::from_string(body).with_status_code(status);
     response.add_header(json_type());
-    // What is left of a body that was refused must not be taken for a request.
-    if status == 413 {
-        response.add_header(header("Connection", "close"));
+    if request.body_length().is_some_and(|length| length > MAX_DRAINED) {
+        return refuse_terabytes(request, response);
     }
     // A client that has gone needs no answer.
     drop(request.respond(response));
+}
+
+/// tiny_http throws the rest of a body away by allocating room for all of it.
+/// That is address space and no memory while the length is sane; a length of
+/// terabytes would end the process. So the reader of such a body is never
+/// dropped, at the price of its connection. The one way to a writer that leaves
+/// the reader alone writes a head first: an interim one, which clients skip.
+fn refuse_terabytes(request: Request, response: Response<io::Cursor<Vec<u8>>>) {
+    let mut stream = request.upgrade("none", Response::empty(103));
+    let _ = response.raw_print(&mut stream, HTTPVersion(1, 1), &[], false, None).and_then(|()| stream.flush());
+    std::mem::forget(stream);
 }
 
 /// A stream of JSON lines, each flushed: tiny_http's own chunks wait for 8 KiB.

@@ -269,3 +269,67 @@ fn or_null<T>(out: &mut Writer, value: Option<&T>, write: impl FnOnce(&mut Write
         None => out.raw("null"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::Code;
+    use super::*;
+    use crate::proto::sdk::game_server::{ObjectMeta, Status, status};
+
+    #[test]
+    fn unset_fields_are_written_and_64_bit_numbers_are_strings() {
+        let game_server = sdk::GameServer {
+            object_meta: Some(ObjectMeta {
+                name: "a".into(),
+                generation: 7,
+                labels: BTreeMap::from([("k".into(), "v".into())]),
+                ..ObjectMeta::default()
+            }),
+            spec: None,
+            status: Some(Status {
+                ports: vec![status::Port { name: "p".into(), port: 7000 }],
+                counters: BTreeMap::from([("c".into(), status::CounterStatus { count: 1, capacity: 2 })]),
+                lists: BTreeMap::from([("l".into(), status::ListStatus { capacity: 2, values: vec!["x".into()] })]),
+                ..Status::default()
+            }),
+        };
+        assert_eq!(
+            watch_line(&game_server),
+            concat!(
+                r#"{"result":{"object_meta":{"name":"a","namespace":"","uid":"","resource_version":"","generation":"7","#,
+                r#""creation_timestamp":"0","deletion_timestamp":"0","annotations":{},"labels":{"k":"v"}},"spec":null,"#,
+                r#""status":{"state":"","address":"","ports":[{"name":"p","port":7000}],"players":null,"#,
+                r#""counters":{"c":{"count":"1","capacity":"2"}},"lists":{"l":{"capacity":"2","values":["x"]}},"#,
+                r#""addresses":[]}}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn refusals_look_like_the_gateways() {
+        let refused = Refusal { code: Code::Unknown, message: "counter not found: \"a\"".into() };
+        assert_eq!(refusal(&refused), r#"{"code":2,"message":"counter not found: \"a\"","details":[]}"#);
+        assert_eq!(reply(&Reply::Empty), "{}");
+    }
+
+    #[test]
+    fn for_people_it_is_indented() {
+        let mut out = Writer::pretty();
+        out.object(|out| {
+            out.field("a", |out| out.list([1, 2], Writer::raw));
+            out.field("b", |out| out.object(|_| {}));
+        });
+        assert_eq!(out.finish(), "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_string_comes_back_from_an_independent_reader(text in "\\PC*|[\u{0}-\u{20}\"\\\\]*") {
+            let mut out = Writer::compact();
+            out.string(&text);
+            let read: serde_json::Value = serde_json::from_str(&out.finish()).expect("JSON");
+            proptest::prop_assert_eq!(read, serde_json::Value::String(text));
+        }
+    }
+}

@@ -84,3 +84,40 @@ fn is_dns_name(name: &str) -> bool {
 fn invalid(message: String) -> Result<(), Refusal> {
     Err(Refusal { code: Code::InvalidArgument, message })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(key: &str, value: &str) -> (bool, bool) {
+        let pair = sdk::KeyValue { key: key.into(), value: value.into() };
+        (check_label(&pair).is_ok(), check_annotation(&pair).is_ok())
+    }
+
+    #[test]
+    fn keys_and_values_are_those_of_kubernetes() {
+        for key in ["map", "a", "A-b_c.9", "x.org/map", "1/2", &"k".repeat(63)] {
+            assert_eq!(check(key, "v"), (true, true), "{key:?}");
+        }
+        for key in ["", "bad key", "-a", "a-", ".", "a/b/c", "/a", "a/", "X.org/a", "a..b/c", "ü", &"k".repeat(64)] {
+            assert_eq!(check(key, "v"), (false, false), "{key:?}");
+        }
+        for value in ["", "v", "1.0", "a_b-c"] {
+            assert_eq!(check("key", value), (true, true), "{value:?}");
+        }
+        for value in ["a b", "a/b", "-", "ü", &"v".repeat(64)] {
+            assert_eq!(check("key", value), (false, true), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_key_value_and_reason() {
+        let pair = sdk::KeyValue { key: "k".into(), value: "a b".into() };
+        let refusal = check_label(&pair).expect_err("a blank");
+        assert_eq!(refusal.code, Code::InvalidArgument);
+        assert_eq!(
+            refusal.message,
+            "invalid label value \"a b\" for key \"k\": only letters, digits, '-', '_' and '.' are allowed"
+        );
+    }
+}

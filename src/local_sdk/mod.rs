@@ -13,6 +13,7 @@ mod grpc;
 mod health;
 mod http;
 pub(crate) mod json;
+mod manifest;
 mod metadata;
 mod options;
 mod output;
@@ -23,9 +24,11 @@ mod server;
 mod spec;
 mod stamp;
 mod timers;
+pub mod yaml;
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -35,10 +38,13 @@ use calls::Via;
 use gameserver::Setting;
 use options::{Command, Options};
 use output::Output;
-use server::{Door, Server};
+use server::{Door, LocalServer};
 use spec::Spec;
 
 use crate::exit::ExitReason;
+
+/// The largest file that is read; Kubernetes itself keeps no object above 1.5 MiB.
+const MAX_MANIFEST: u64 = 4 << 20;
 
 /// A command that cannot be carried out: why, and the exit code for that.
 struct Failure {
@@ -106,16 +112,27 @@ fn serve(options: Options) -> Result<(), Failure> {
         http::serve(listener, Door::new(commands.clone(), Via::Http), handler).map_err(cannot_listen)?;
         output.line(format!("local-sdk: {side} listening on {bound}"));
     }
-    output.line(format!("local-sdk: GameServer {}, ports: {}", spec.name, ports.describe()));
+    let (ports_text, health) = (ports.describe(), spec.health.describe());
+    output.line(format!("local-sdk: GameServer {}; ports: {ports_text}; health: {health}", spec.name));
     let setting = setting(&options);
     drop(commands);
-    Server::new(options, spec, setting, ports, output).run(&inbox);
+    LocalServer::new(options, spec, setting, ports, output).run(&inbox);
     drop(grpc_server);
     Ok(())
 }
 
-fn read_spec(_options: &Options) -> Result<Spec, Failure> {
-    Ok(Spec::default())
+fn read_spec(options: &Options) -> Result<Spec, Failure> {
+    let Some(path) = &options.file else { return Ok(Spec::default()) };
+    let read = File::open(path).and_then(|file| {
+        let mut text = String::new();
+        file.take(MAX_MANIFEST + 1).read_to_string(&mut text).map(|_| text)
+    });
+    let spec = match read {
+        Ok(text) if text.len() as u64 > MAX_MANIFEST => Err(format!("larger than {MAX_MANIFEST} bytes: no manifest")),
+        Ok(text) => manifest::parse(&text),
+        Err(error) => Err(error.to_string()),
+    };
+    spec.map_err(|error| Failure { reason: ExitReason::Config, message: format!("{}: {error}", path.display()) })
 }
 
 fn setting(options: &Options) -> Setting {

@@ -103,7 +103,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             Arg::Long("max-port") => max_port = port("max-port", &value(&mut parser, "max-port")?)?,
             Arg::Long("print-gameserver") => print = true,
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
-            Arg::Value(text) => return Err(format!("unexpected argument {text:?}; a manifest is given with -f FILE")),
+            Arg::Value(text) => {
+                return Err(format!("unexpected argument {}; a manifest is given with -f FILE", text.display()));
+            }
             other => return Err(format!("{}; see agones-shim local-sdk --help", other.unexpected())),
         }
     }
@@ -148,5 +150,73 @@ fn number(name: &str, text: &str, allowed: RangeInclusive<u64>) -> Result<u64, S
     match text.parse() {
         Ok(number) if is_number && allowed.contains(&number) => Ok(number),
         _ => Err(format!("--{name}: {text:?} is not a number from {} to {}", allowed.start(), allowed.end())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn without_arguments_it_takes_the_places_of_agones() {
+        let Ok(Command::Serve(options)) = read("") else { panic!("serves") };
+        assert_eq!(options, Options::default());
+        assert_eq!(options.grpc.to_string(), "127.0.0.1:9357");
+    }
+
+    #[test]
+    fn each_option_has_its_effect() {
+        let line = "--grpc [::1]:0 --http=9000 --health off -f gs.yaml --batch-ms 20 --min-port 7100 --max-port 7200";
+        let Ok(Command::Serve(options)) = read(line) else { panic!("serves") };
+        let wanted = Options {
+            grpc: "[::1]:0".parse().expect("an address"),
+            http: Some("127.0.0.1:9000".parse().expect("an address")),
+            health: None,
+            file: Some("gs.yaml".into()),
+            batch: Duration::from_millis(20),
+            ports: 7100..=7200,
+        };
+        assert_eq!(options, wanted);
+        assert_eq!(read(&format!("{line} --print-gameserver")), Ok(Command::PrintGameServer(wanted)));
+        assert_eq!(read("--batch-ms x --help"), Err("--batch-ms: \"x\" is not a number from 0 to 3600000".into()));
+        assert_eq!(read("--help"), Ok(Command::Help));
+    }
+
+    #[test]
+    fn errors_name_the_argument_the_value_and_what_is_allowed() {
+        let write = "is not an address; write 127.0.0.1:9357, [::]:9357 or 9357";
+        for (line, wanted) in [
+            ("--grpc off", format!("--grpc: \"off\" {write}")),
+            ("--grpc example.org:1", format!("--grpc: \"example.org:1\" {write}")),
+            ("--http 70000", format!("--http: \"70000\" {write}, or off")),
+            ("--health ::1:80:", format!("--health: \"::1:80:\" {write}, or off")),
+            ("--min-port 0", "--min-port: \"0\" is not a number from 1 to 65535".into()),
+            ("--batch-ms +5", "--batch-ms: \"+5\" is not a number from 0 to 3600000".into()),
+            ("--min-port 9000", "--min-port 9000 is above --max-port 8000".into()),
+            ("gs.yaml", "unexpected argument gs.yaml; a manifest is given with -f FILE".into()),
+            ("--nope", "invalid option '--nope'; see agones-shim local-sdk --help".into()),
+            ("-f", "missing argument for option '-f'".into()),
+        ] {
+            assert_eq!(read(line), Err(wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_default() {
+        let Options { grpc, http, health, batch, ports, .. } = Options::default();
+        for default in [
+            grpc.to_string(),
+            http.expect("on").to_string(),
+            health.expect("on").to_string(),
+            batch.as_millis().to_string(),
+            ports.start().to_string(),
+            ports.end().to_string(),
+        ] {
+            assert!(HELP.contains(&format!("[{default}]\n")), "{default}");
+        }
     }
 }

@@ -62,3 +62,51 @@ fn write_lines(queue: &Receiver<String>, mut sink: impl Write) {
         open = open && sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_ok();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes one line and then fails, as a pipe does whose reader went.
+    struct Closing(Vec<u8>);
+
+    impl Write for Closing {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                self.0.extend(bytes);
+                return Ok(bytes.len());
+            }
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_written_to_once_and_read_from_to_the_end() {
+        let (lines, queue) = mpsc::sync_channel(10);
+        for line in ["a", "b", "c"] {
+            lines.send(line.to_owned()).expect("room");
+        }
+        drop(lines);
+        let mut sink = Closing(Vec::new());
+        write_lines(&queue, &mut sink);
+        assert_eq!(sink.0, b"a\n");
+        assert!(queue.recv().is_err(), "nothing is left in it");
+    }
+
+    #[test]
+    fn lines_without_room_are_counted_and_the_next_one_says_so() {
+        let (lines, queue) = mpsc::sync_channel(1);
+        let (_done, written) = mpsc::sync_channel(1);
+        let mut output = Output { lines, written, lost: 0 };
+        for line in ["a", "b", "c"] {
+            output.line(line.to_owned());
+        }
+        assert_eq!(queue.recv().expect("kept"), "a");
+        output.line("d".to_owned());
+        assert_eq!(queue.recv().expect("kept"), "local-sdk: 2 lines were lost, nobody read them\nd");
+    }
+}

@@ -77,3 +77,55 @@ fn keep(port: u16) -> Option<UnixDatagram> {
     let name = SocketAddr::from_abstract_name(format!("agones-shim/local-sdk/port/{port}")).ok()?;
     UnixDatagram::bind_addr(&name).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(name: &str, policy: PortPolicy, protocol: Protocol) -> PortSpec {
+        PortSpec { name: name.into(), policy, protocol, host_port: Some(81), container_port: Some(80) }
+    }
+
+    /// A port that was free a moment ago.
+    fn free_port() -> u16 {
+        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.local_addr()).expect("a port").port()
+    }
+
+    #[test]
+    fn a_port_is_nobody_elses_until_it_is_handed_back() {
+        let port = free_port();
+        let one = [spec("game", PortPolicy::Dynamic, Protocol::Udp)];
+        let first = pick(&one, &(port..=port)).expect("free");
+        assert_eq!(first.listed, [("game".to_owned(), port)]);
+        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).expect("the game itself can bind it");
+        let refusal = pick(&one, &(port..=port)).expect_err("taken");
+        assert_eq!(refusal, format!("no port from {port} to {port} is free for \"game\""));
+        drop(first);
+        pick(&one, &(port..=port)).expect("handed back");
+    }
+
+    #[test]
+    fn a_step_that_fails_hands_back_what_was_picked_before() {
+        let port = free_port();
+        let one = spec("a", PortPolicy::Passthrough, Protocol::Udp);
+        let two = [one.clone(), spec("b", PortPolicy::Dynamic, Protocol::Udp)];
+        pick(&two, &(port..=port)).expect_err("one port for two");
+        pick(&[one], &(port..=port)).expect("handed back");
+    }
+
+    #[test]
+    fn a_port_that_somebody_has_bound_is_not_picked() {
+        let taken = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+        let port = taken.local_addr().expect("bound").port();
+        pick(&[spec("a", PortPolicy::Dynamic, Protocol::Udp)], &(port..=port)).expect_err("bound");
+        pick(&[spec("a", PortPolicy::Dynamic, Protocol::TcpUdp)], &(port..=port)).expect_err("one of both is bound");
+    }
+
+    #[test]
+    fn the_other_policies_pick_nothing() {
+        let specs = [spec("s", PortPolicy::Static, Protocol::TcpUdp), spec("n", PortPolicy::None, Protocol::Tcp)];
+        let ports = pick(&specs, &(1..=1)).expect("named");
+        assert_eq!(ports.describe(), "s-tcp=81, s-udp=81, n=80");
+        assert_eq!(Ports::default().describe(), "none");
+    }
+}

@@ -5,6 +5,9 @@ use std::fmt;
 
 use crate::proto::{beta, sdk};
 
+/// So many characters of an argument are shown and remembered.
+const MAX_SHOWN: usize = 200;
+
 /// One call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
@@ -49,6 +52,12 @@ pub enum Request {
 }
 
 impl Request {
+    /// It comes from a person or a test, not from a game.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::LocalAllocate | Self::LocalUnhealthy | Self::LocalDelete | Self::LocalReset)
+    }
+
     /// The call's name, for people.
     #[must_use]
     pub fn method(&self) -> &'static str {
@@ -76,9 +85,21 @@ impl Request {
     }
 
     /// The arguments that were given, by their names on the wire. Numbers of 64
-    /// bits are strings, as in the JSON that Agones speaks.
+    /// bits are strings, as in the JSON that Agones speaks. For people: a long
+    /// value is cut.
     #[must_use]
     pub fn arguments(&self) -> Vec<(&'static str, String)> {
+        let mut given = self.whole_arguments();
+        for (_, value) in &mut given {
+            if let Some((end, _)) = value.char_indices().nth(MAX_SHOWN) {
+                value.truncate(end);
+                value.push('…');
+            }
+        }
+        given
+    }
+
+    fn whole_arguments(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::Reserve(seconds) => vec![("seconds", seconds.to_string())],
             Self::SetLabel(pair) | Self::SetAnnotation(pair) => {
@@ -183,5 +204,17 @@ impl Code {
             Self::Unimplemented => 501,
             Self::Unavailable => 503,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_argument_is_cut_between_characters() {
+        let label = |value: String| Request::SetLabel(sdk::KeyValue { key: "k".into(), value }).to_string();
+        assert_eq!(label("ü".repeat(200)), format!("SetLabel key=\"k\" value=\"{}\"", "ü".repeat(200)));
+        assert_eq!(label("ü".repeat(201)), format!("SetLabel key=\"k\" value=\"{}…\"", "ü".repeat(200)));
     }
 }

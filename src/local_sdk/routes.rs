@@ -202,3 +202,112 @@ impl Fields {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(method: &str, target: &str, body: &str) -> Request {
+        match route(method, target, body.as_bytes()) {
+            Ok(Route::Call(request)) => request,
+            other => panic!("{method} {target} {body}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_path_finds_its_call() {
+        for (method, target, body, wanted) in [
+            ("POST", "/ready", "{}", "Ready"),
+            ("POST", "/ready", "", "Ready"),
+            ("POST", "/allocate", "{}", "Allocate"),
+            ("POST", "/shutdown?x=1", "{}", "Shutdown"),
+            ("POST", "/reserve", "{\"seconds\":\"30\"}", "Reserve seconds=\"30\""),
+            ("POST", "/reserve", "{\"seconds\":30,\"x\":[]}", "Reserve seconds=\"30\""),
+            ("POST", "/reserve", "{}", "Reserve seconds=\"0\""),
+            ("GET", "/gameserver", "", "GetGameServer"),
+            ("PUT", "/metadata/label", "{\"key\":\"k\",\"value\":\"v\"}", "SetLabel key=\"k\" value=\"v\""),
+            ("PUT", "/metadata/annotation", "{\"key\":\"k\"}", "SetAnnotation key=\"k\" value=\"\""),
+            ("GET", "/v1beta1/counters/rooms", "", "GetCounter name=\"rooms\""),
+            ("GET", "/v1beta1/counters/a%20b", "", "GetCounter name=\"a b\""),
+            ("PATCH", "/v1beta1/counters/rooms", "{\"count\":\"5\"}", "UpdateCounter name=\"rooms\" count=\"5\""),
+            ("PATCH", "/v1beta1/counters/rooms", "{\"capacity\":9}", "UpdateCounter name=\"rooms\" capacity=\"9\""),
+            (
+                "PATCH",
+                "/v1beta1/counters/rooms",
+                "{\"countDiff\":\"-2\"}",
+                "UpdateCounter name=\"rooms\" countDiff=\"-2\"",
+            ),
+            ("PATCH", "/v1beta1/counters/rooms", "{\"count\":null}", "UpdateCounter name=\"rooms\""),
+            ("GET", "/v1beta1/lists/names", "", "GetList name=\"names\""),
+            ("PATCH", "/v1beta1/lists/names", "{\"capacity\":\"5\"}", "UpdateList name=\"names\" capacity=\"5\""),
+            ("PATCH", "/v1beta1/lists/names", "{\"values\":[\"a\",\"b\"]}", "UpdateList name=\"names\" values=\"a,b\""),
+            (
+                "PATCH",
+                "/v1beta1/lists/names?updateMask=values%2Ccapacity",
+                "{\"capacity\":\"5\"}",
+                "UpdateList name=\"names\" capacity=\"5\" values=\"\"",
+            ),
+            ("POST", "/v1beta1/lists/names:addValue", "{\"value\":\"a\"}", "AddListValue name=\"names\" value=\"a\""),
+            (
+                "POST",
+                "/v1beta1/lists/names:removeValue",
+                "{\"value\":\"a\"}",
+                "RemoveListValue name=\"names\" value=\"a\"",
+            ),
+            ("POST", "/local/allocate", "", "local/allocate"),
+            ("POST", "/local/unhealthy", "", "local/unhealthy"),
+            ("POST", "/local/delete", "", "local/delete"),
+            ("POST", "/local/reset", "", "local/reset"),
+        ] {
+            assert_eq!(call(method, target, body).to_string(), wanted, "{method} {target} {body}");
+        }
+        assert_eq!(route("GET", "/watch/gameserver", b""), Ok(Route::Watch));
+        assert_eq!(route("GET", "/local/calls", b""), Ok(Route::Calls));
+    }
+
+    #[test]
+    fn each_json_value_on_health_is_a_beat() {
+        for (body, wanted) in [("", 0), ("{}", 1), ("{}{}\n{}", 3)] {
+            assert_eq!(route("POST", "/health", body.as_bytes()), Ok(Route::Beats(wanted)), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_paths_methods_and_bodies_get_the_gateways_codes() {
+        for (method, target, body, code) in [
+            ("GET", "/", "", Code::NotFound),
+            ("POST", "/ready/", "{}", Code::NotFound),
+            ("GET", "/v1beta1/counters/", "", Code::NotFound),
+            ("GET", "/v1beta1/counters/a/b", "", Code::NotFound),
+            ("GET", "/v1beta1/counters/%ff", "", Code::NotFound),
+            ("GET", "/v1beta1/counters/%4", "", Code::NotFound),
+            ("GET", "/v1beta1/lists/", "", Code::NotFound),
+            ("GET", "/ready", "", Code::Unimplemented),
+            ("POST", "/gameserver", "{}", Code::Unimplemented),
+            ("GET", "/health", "", Code::Unimplemented),
+            ("POST", "/metadata/label", "{}", Code::Unimplemented),
+            ("PUT", "/v1beta1/counters/a", "{}", Code::Unimplemented),
+            ("DELETE", "/v1beta1/lists/a", "", Code::Unimplemented),
+            ("GET", "/v1beta1/lists/a:addValue", "", Code::Unimplemented),
+            ("POST", "/ready", "{", Code::InvalidArgument),
+            ("POST", "/ready", "[]", Code::InvalidArgument),
+            ("POST", "/health", "{}x", Code::InvalidArgument),
+            ("POST", "/reserve", "{\"seconds\":\"x\"}", Code::InvalidArgument),
+            ("POST", "/reserve", "{\"seconds\":1.5}", Code::InvalidArgument),
+            ("PUT", "/metadata/label", "{\"key\":5}", Code::InvalidArgument),
+            ("PATCH", "/v1beta1/counters/a", "{\"count\":\"99999999999999999999\"}", Code::InvalidArgument),
+            ("PATCH", "/v1beta1/lists/a", "{\"values\":[1]}", Code::InvalidArgument),
+            ("PATCH", "/v1beta1/lists/a", "{\"values\":\"a\"}", Code::InvalidArgument),
+        ] {
+            let refusal = route(method, target, body.as_bytes()).expect_err(target);
+            assert_eq!(refusal.code, code, "{method} {target} {body}: {}", refusal.message);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_request_makes_it_panic(method in "[A-Z]{1,7}", target in "(/v1beta1/(lists|counters)|/health)?[/%a-f0-9:?=&]{0,30}", body in "[{}\\[\\]\",:a-z0-9\\\\.-]{0,40}") {
+            let _ = route(&method, &target, body.as_bytes());
+        }
+    }
+}

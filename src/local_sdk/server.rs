@@ -20,6 +20,8 @@ use crate::proto::sdk;
 pub const WATCH_ROOM: usize = 64;
 /// The longest that an edge waits for this thread, which never waits itself.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// The most characters of a call or a change that are printed.
+const MAX_LINE: usize = 500;
 /// So many watchers; past it the oldest is let go.
 const MAX_WATCHERS: usize = 64;
 
@@ -111,7 +113,7 @@ impl Door {
 
 /// The thread's own things.
 #[derive(Debug)]
-pub struct Server {
+pub struct LocalServer {
     start: Instant,
     options: Options,
     spec: Spec,
@@ -123,7 +125,7 @@ pub struct Server {
     output: Output,
 }
 
-impl Server {
+impl LocalServer {
     /// A GameServer on these ports, born now.
     #[must_use]
     pub fn new(options: Options, spec: Spec, mut setting: Setting, ports: Ports, output: Output) -> Self {
@@ -172,12 +174,12 @@ impl Server {
     fn perform(&mut self, now: Duration, command: Command) {
         match command {
             Command::Call { via, request, reply } => {
-                let outcome = self.call(now, via, request);
+                let outcome = self.call(now, via, &request);
                 // A caller that has gone needs no answer.
                 let _ = reply.map(|reply| reply.try_send(outcome));
             }
             Command::Watch { via, watcher } => {
-                if let Ok(Reply::GameServer(game_server)) = self.call(now, via, Request::WatchGameServer) {
+                if let Ok(Reply::GameServer(game_server)) = self.call(now, via, &Request::WatchGameServer) {
                     let _ = watcher.try_send(Arc::from(game_server));
                     if self.watchers.len() == MAX_WATCHERS {
                         self.watchers.remove(0);
@@ -191,16 +193,18 @@ impl Server {
         }
     }
 
-    fn call(&mut self, now: Duration, via: Via, request: Request) -> Result<Reply, Refusal> {
+    fn call(&mut self, now: Duration, via: Via, request: &Request) -> Result<Reply, Refusal> {
         let mut changes = Vec::new();
         let outcome = match request {
             Request::LocalReset => self.reset(now),
-            ref request => self.game_server.call(now, request, &mut changes),
+            request => self.game_server.call(now, request, &mut changes),
         };
         let topic = if outcome.is_ok() { "call" } else { "refused" };
         let reason = outcome.as_ref().err().map(|refusal| format!(": {}", refusal.message)).unwrap_or_default();
         self.print(now, topic, &format!("{request}{reason}"));
-        self.calls.push(now, via, request, outcome.as_ref().err().cloned());
+        if !request.is_local() {
+            self.calls.push(now, via, request, outcome.as_ref().err().cloned());
+        }
         self.publish(now, &changes);
         outcome
     }
@@ -258,6 +262,8 @@ impl Server {
     }
 
     fn print(&mut self, now: Duration, topic: &str, text: &str) {
+        // An annotation may be long; a line is for people.
+        let text = text.char_indices().nth(MAX_LINE).map_or(text, |(end, _)| &text[..end]);
         self.output.line(format!("{:>8.3}s  {topic:<9} {text}", now.as_secs_f64()));
     }
 }

@@ -68,6 +68,21 @@ impl Default for Health {
     }
 }
 
+impl Health {
+    /// `a beat every 5s, ...`, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let Self { disabled, period_seconds, failure_threshold, initial_delay_seconds } = self;
+        if *disabled {
+            return "disabled, missed beats do nothing".to_owned();
+        }
+        format!(
+            "a beat every {period_seconds}s, looked at after {initial_delay_seconds}s, \
+             {failure_threshold} missed in a row make it Unhealthy"
+        )
+    }
+}
+
 /// One of `spec.ports`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSpec {

@@ -69,3 +69,25 @@ impl Timers {
         Some((timer, at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_fires_first_and_only_once() {
+        let at = Duration::from_secs;
+        let mut timers = Timers::default();
+        assert_eq!(timers.next(), None);
+        timers.set(Timer::State, at(5));
+        timers.start(Timer::State, at(3));
+        timers.set(Timer::Health, at(2));
+        timers.set(Timer::Reserve, at(1));
+        timers.stop(Timer::Reserve);
+        assert_eq!(timers.next(), Some(at(2)));
+        assert_eq!(timers.take_due(at(1)), None);
+        assert_eq!(timers.take_due(at(9)), Some((Timer::Health, at(2))));
+        assert_eq!(timers.take_due(at(9)), Some((Timer::State, at(5))));
+        assert_eq!(timers.take_due(at(9)), None);
+    }
+}

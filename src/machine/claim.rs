@@ -107,7 +107,8 @@ impl Machine {
     }
 
     pub(super) fn claim_looked(&mut self, now: Instant, outcome: Result<GameServer, CallError>, out: &mut Effects) {
-        if !matches!(self.claim, Claim::Look | Claim::Confirming { .. }) {
+        // Somebody else's look decides too when it comes between a decision and its call.
+        if !matches!(self.claim, Claim::Look | Claim::Call | Claim::Confirming { .. }) {
             return;
         }
         let game_server = match outcome {
@@ -176,7 +177,13 @@ impl Machine {
 
     fn claim_confirmed(&mut self, now: Instant, state: &State, out: &mut Effects) {
         self.claim = Claim::Confirmed;
-        self.enter_ready(out, Notice::Ready { state: state.as_str().into(), after: now - self.started });
+        let notice = Notice::Ready { state: state.as_str().into(), after: now - self.started };
+        if self.phase == Phase::Served {
+            self.enter_ready(out, notice);
+        } else {
+            // Probe-only so far, or a GameServer that was new after a loss: Agones knows it now.
+            out.push(Effect::Log(notice));
+        }
     }
 
     pub(super) fn ready_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {

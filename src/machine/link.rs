@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::event::{Answer, CallError, CallErrorKind};
 use super::hold::Child;
+use super::stop::Stop;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
 use crate::exit::ExitReason;
 use crate::game_server::{GameServer, State};
@@ -15,7 +16,7 @@ use crate::settings::SdkMode;
 /// Between the beginnings of two attempts, so that a server is found within 2 s of appearing.
 const CONNECT_INTERVAL: Duration = Duration::from_secs(1);
 /// The same while Shutdown() has to be delivered.
-pub(super) const CONNECT_INTERVAL_STOPPING: Duration = Duration::from_millis(200);
+const CONNECT_INTERVAL_STOPPING: Duration = Duration::from_millis(200);
 /// A hostname has at most so many characters.
 const HOSTNAME_MAX: usize = 63;
 
@@ -68,7 +69,8 @@ impl Machine {
         let game_server = match outcome {
             Ok(game_server) => game_server,
             Err(error) => {
-                let interval = if self.stop.is_some() { CONNECT_INTERVAL_STOPPING } else { CONNECT_INTERVAL };
+                let urgent = self.stop.as_ref().is_some_and(Stop::has_something_to_deliver);
+                let interval = if urgent { CONNECT_INTERVAL_STOPPING } else { CONNECT_INTERVAL };
                 self.timers.set(Timer::Connect, (began + interval).max(now));
                 if self.link.last_error != error.message {
                     self.link.last_error.clone_from(&error.message);

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::claim::Claim;
 use super::event::{CallError, CallErrorKind};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProcessEnd, StopSnapshot, Timer};
 use crate::exit::ExitReason;
@@ -86,6 +87,11 @@ impl Stop {
         !given_up && if wrapper { running } else { alive != Some(false) }
     }
 
+    /// Shutdown() is not through yet.
+    pub(super) fn has_something_to_deliver(&self) -> bool {
+        self.shutdown != Delivery::Done
+    }
+
     pub(super) fn snapshot(&self, now: Instant) -> StopSnapshot {
         StopSnapshot {
             reason: self.reason,
@@ -145,6 +151,7 @@ impl Machine {
         self.phase = Phase::Stopping;
         self.timers.cancel_all();
         self.health.beat_wanted = false;
+        self.claim = Claim::Idle;
         out.push(Effect::StopProbing);
         out.push(Effect::Log(Notice::Stopping { reason }));
         let shutdown = shutdown && self.config.sdk != SdkMode::Off;

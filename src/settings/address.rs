@@ -14,6 +14,10 @@ pub(super) fn tcp(text: &str) -> Result<TcpTarget, String> {
     if is_digits(text) {
         return Ok(TcpTarget { host: Host::Loopback, port: port(text)? });
     }
+    let mut words = text.split_whitespace();
+    if words.clone().count() > 1 && words.all(|word| tcp(word).is_ok()) {
+        return Err("is several items (write commas between them)".into());
+    }
     let (host, port) = host_and_port(text, "7777", "for loopback")?;
     Ok(TcpTarget { host, port })
 }
@@ -43,8 +47,8 @@ pub(super) fn lone_host(text: &str) -> Result<Host, String> {
 /// `host:port`. `example` is a port for messages, and `bare` what a port alone
 /// would mean in this place.
 fn host_and_port(text: &str, example: &str, bare: &str) -> Result<(Host, NonZeroU16), String> {
-    if let Some((scheme, _)) = text.split_once("://") {
-        return Err(format!("is not a port or host:port (leave out {scheme}://)"));
+    if text.contains("://") {
+        return Err("is not a port or host:port (leave out what ends in ://)".into());
     }
     let (written, number) = if text.starts_with('[') {
         bracketed(text).ok_or_else(|| format!("is not a port or host:port (write [::1]:{example})"))?
@@ -61,11 +65,11 @@ fn host_and_port(text: &str, example: &str, bare: &str) -> Result<(Host, NonZero
     if written.is_empty() {
         return Err(format!("has no host (write {example} {bare}, or 127.0.0.1:{example})"));
     }
+    let host = if written.starts_with('[') { bracketed_host(written) } else { host(written) }
+        .map_err(|wrong| format!("is not host:port: {} {wrong}", quote(written)))?;
     if number.is_empty() {
         return Err(format!("has no port (write {written}:{example})"));
     }
-    let host = if written.starts_with('[') { bracketed_host(written) } else { host(written) }
-        .map_err(|wrong| format!("is not host:port: {} {wrong}", quote(written)))?;
     let port = port(number).map_err(|wrong| format!("is not host:port: {} {wrong}", quote(number)))?;
     Ok((host, port))
 }
@@ -175,7 +179,8 @@ mod tests {
                 "[fe80::1%eth0]:80",
                 r#"is not host:port: "[fe80::1%eth0]" is not an IPv6 address in brackets (write [::1])"#.into(),
             ),
-            ("tcp://host:80", "is not a port or host:port (leave out tcp://)".into()),
+            ("80 81 a:82", "is several items (write commas between them)".into()),
+            ("tcp://host:80", "is not a port or host:port (leave out what ends in ://)".into()),
         ] {
             assert_eq!(tcp(text), Err(message), "{text}");
         }

@@ -9,6 +9,9 @@ use crate::machine::ProcessEnd;
 /// Help is for terminals of at least this width, in characters.
 const WIDTH: usize = 100;
 
+/// The first words of help, and all of `--version`.
+const NAME_AND_VERSION: &str = concat!("agones-shim ", env!("CARGO_PKG_VERSION"));
+
 /// How to call it, and for what.
 const COMMANDS: [(&str, &str); 9] = [
     ("agones-shim", "sidecar: runs beside the game, in its Pod or on its host"),
@@ -57,15 +60,16 @@ fn exit_codes() -> Vec<(String, &'static str)> {
 /// What `--help` prints.
 #[must_use]
 pub fn help() -> String {
-    let mut text = format!("{}: {}.\n\nUsage:\n", version(), env!("CARGO_PKG_DESCRIPTION"));
+    let mut text = format!("{NAME_AND_VERSION}: {}.\n\nUsage:\n", env!("CARGO_PKG_DESCRIPTION"));
     columns(&mut text, &COMMANDS.map(|(command, use_)| (command.to_owned(), use_)));
     text += "\nExample:\n";
     text += "  AGONES_SHIM_READY_TCP=7777 agones-shim -- ./server --port 7777\n";
     text += "  AGONES_SHIM_READY_TCP=7777 AGONES_SHIM_SDK=off AGONES_SHIM_LOG=debug agones-shim\n";
     text += "\nCalls of agones-shim sdk:\n";
-    wrap(&mut text, &CALLS.join(", "), 2);
+    // A call stays on one line: its blanks are no places to break at.
+    wrap(&mut text, &CALLS.map(|call| call.replace(' ', "\u{a0}")).join(", "), 2);
     text += "\nSettings are environment variables. An empty one counts as unset.\n";
-    wrap(&mut text, "Times are in seconds, decimals allowed: 5 or 0.5. Lists are comma separated.", 0);
+    wrap(&mut text, "Times are in seconds from 0.001 to ten years, decimals allowed. Lists are comma separated.", 0);
     let mut group = None;
     for setting in SETTINGS {
         if group.replace(setting.group) != Some(setting.group) {
@@ -83,10 +87,10 @@ pub fn help() -> String {
     text
 }
 
-/// What `--version` prints, without a newline.
+/// What `--version` prints.
 #[must_use]
 pub fn version() -> String {
-    format!("agones-shim {}", env!("CARGO_PKG_VERSION"))
+    format!("{NAME_AND_VERSION}\n")
 }
 
 /// The settings as the README's table in Markdown, with a newline at the end.
@@ -123,7 +127,7 @@ fn wrap(text: &mut String, words: &str, indent: usize) {
         }
         let blanks = if column == 0 { indent } else { 1 };
         text.extend(std::iter::repeat_n(' ', blanks));
-        text.push_str(word);
+        text.push_str(&word.replace('\u{a0}', " "));
         column += blanks + length;
     }
     text.push('\n');
@@ -137,7 +141,7 @@ mod tests {
     fn help_fits_the_terminal_and_lists_everything() {
         let help = help();
         for line in help.lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert!(line.chars().count() <= 100, "{line}");
             assert_eq!(line, line.trim_end(), "blanks at the end");
         }
         for setting in SETTINGS {
@@ -146,6 +150,9 @@ mod tests {
         }
         for code in ["0", "64", "69", "70", "71", "75", "76", "78", "126", "127", "128+n"] {
             assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");
+        }
+        for call in CALLS {
+            assert!(help.lines().any(|line| line.contains(call)), "{call}");
         }
         assert!(!help.contains('`'), "Markdown on a terminal");
     }

@@ -4,119 +4,10 @@
 //! rows. A new setting is a row here, a field in `draft.rs` and one in
 //! [`super::Settings`].
 
-use super::draft::Draft;
+pub use super::row::{Default, Group, Reader, Setting};
+
 use super::values::{self, counter_name, quote, rounds, seconds, seconds_or_zero, word};
 use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, signal, url, words};
-use crate::exposition::Selector;
-
-/// A command, as a reader of settings. `check` reads them all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// `agones-shim`
-    Sidecar,
-    /// `agones-shim -- PROGRAM`
-    Wrapper,
-    /// `agones-shim probe`
-    Probe,
-    /// `agones-shim sdk`
-    Sdk,
-    /// `agones-shim local-sdk`
-    LocalSdk,
-    /// `agones-shim status`
-    Status,
-    /// `agones-shim check`
-    Check,
-}
-
-impl Reader {
-    /// It reads this setting: a value that is wrong is its error.
-    #[must_use]
-    pub fn reads(self, setting: &Setting) -> bool {
-        self == Self::Check || setting.readers.contains(&self)
-    }
-}
-
-/// What holds where a variable is not set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Default {
-    /// This text, as if the variable had it.
-    Text(&'static str),
-    /// Something that has no text of its own, in words.
-    Words(&'static str),
-    /// Nothing: what it would switch on is off.
-    Nothing,
-}
-
-impl Default {
-    /// As help and the README show it.
-    #[must_use]
-    pub fn shown(self) -> &'static str {
-        match self {
-            Self::Text(text) | Self::Words(text) => text,
-            Self::Nothing => "-",
-        }
-    }
-}
-
-/// A heading that rows stand under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// What has to pass before Ready().
-    Readiness,
-    /// What has to go on passing.
-    Liveness,
-    /// The Counter.
-    Counter,
-    /// The link to the SDK server.
-    Sdk,
-    /// The way out.
-    Stop,
-    /// Logs and the status endpoint.
-    Insight,
-}
-
-impl Group {
-    /// The heading.
-    #[must_use]
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Readiness => "Readiness",
-            Self::Liveness => "Liveness and health",
-            Self::Counter => "Counter",
-            Self::Sdk => "SDK server",
-            Self::Stop => "Stop",
-            Self::Insight => "Logs and status",
-        }
-    }
-}
-
-/// One setting.
-pub struct Setting {
-    /// Its environment variable.
-    pub variable: &'static str,
-    /// The heading it stands under.
-    pub group: Group,
-    /// What holds where it is not set.
-    pub default: Default,
-    /// What to write, in one word.
-    pub value: &'static str,
-    /// What it does, its unit, and what 0 means where 0 is allowed.
-    pub help: &'static str,
-    /// Who reads it, beside `check`.
-    pub readers: &'static [Reader],
-    /// The value may hold a password: it is never shown as it stands.
-    pub is_url: bool,
-    /// Puts the value into its field, or says all that is wrong with it, value included.
-    pub(super) parse: fn(&mut Draft, &str) -> Result<(), Vec<String>>,
-}
-
-impl Setting {
-    /// A value as it may be shown: passwords of URLs become `***`.
-    #[must_use]
-    pub fn shown(&self, text: &str) -> String {
-        if self.is_url { url::shown_text(text) } else { text.to_owned() }
-    }
-}
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -275,7 +166,11 @@ pub const SETTINGS: &[Setting] = &[
         help: "Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed. The three are set together or not at all",
         readers: SHIM,
         is_url: false,
-        parse: |draft, text| metric(text).map(|metric| draft.counter_metric = Some(metric)),
+        parse: |draft, text| {
+            // Its errors begin with the quoted text themselves.
+            let metric = text.parse().map_err(|wrong| vec![wrong]);
+            metric.map(|metric| draft.counter_metric = Some(metric))
+        },
     },
     Setting {
         variable: "AGONES_SHIM_COUNTER_INTERVAL_SECS",
@@ -344,8 +239,8 @@ pub const SETTINGS: &[Setting] = &[
         variable: "AGONES_SHIM_WAIT_FOR_SDK",
         group: Group::Sdk,
         default: Default::Text("0"),
-        value: "0|1",
-        help: "Wrapper: 1 holds the child's start until the GameServer's address and ports are known, which it then gets as `AGONES_GAMESERVER_NAME`, `_ADDRESS`, `_PORT` and `_PORT_<NAME>`; at most for the connect timeout",
+        value: "SWITCH",
+        help: "Wrapper: `1` starts the child once the GameServer's address and ports are known, or the connect timeout is over; it gets them as `AGONES_GAMESERVER_*`",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| {
@@ -471,28 +366,6 @@ fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T
 /// A list of TCP targets.
 fn ports(text: &str) -> Result<Vec<super::TcpTarget>, Vec<String>> {
     values::list(text, |items, index| address::tcp(items[index]), |items, index| items[index].to_owned())
-}
-
-/// The metric to read. Until `exposition` brings its `FromStr for Selector`
-/// (whose errors begin with the quoted value), labels are cut at every comma.
-fn metric(text: &str) -> Result<Selector, Vec<String>> {
-    let wrong = || vec![format!("{} is not a metric (write name or name{{label=\"value\"}})", quote(text))];
-    let (name, labels) = text.split_once('{').map_or((text, "}"), |(name, labels)| (name, labels));
-    let labels = labels.strip_suffix('}').ok_or_else(wrong)?;
-    let is_name = !name.is_empty()
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':');
-    if !is_name {
-        return Err(wrong());
-    }
-    let labels: Option<Vec<(String, String)>> = labels
-        .split_terminator(',')
-        .map(|label| {
-            let (name, value) = label.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().strip_prefix('"')?.strip_suffix('"')?.to_owned()))
-        })
-        .collect();
-    Ok(Selector { name: name.to_owned(), labels: labels.ok_or_else(wrong)? })
 }
 
 #[cfg(test)]

@@ -24,8 +24,9 @@ pub(super) fn list(text: &str) -> Result<Vec<HttpTarget>, Vec<String>> {
     values::list(text, parse, shown)
 }
 
-/// Said where a part of a password may have been taken for something else.
-const PASSWORD: &str = "is not a URL (in a password write , as %2C, / as %2F, ? as %3F, # as %23)";
+/// Said where a part of a password may have been taken for something else:
+/// `http://user:12/34@host` would be a fine URL of a host called user.
+const PASSWORD: &str = "is not a URL (write @ in a path as %40, and , / ? # in a password as %2C %2F %3F %23)";
 
 /// An `http://` URL. The answer is a predicate that never quotes what is in
 /// front of the `@`.
@@ -45,16 +46,14 @@ pub(super) fn http(text: &str) -> Result<HttpTarget, String> {
     if !scheme.eq_ignore_ascii_case("http") {
         return Err("is not an http:// URL".into());
     }
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if path.contains('@') {
+        return Err(PASSWORD.into());
+    }
     // A fragment is the reader's own: it is never sent.
-    let rest = rest.split('#').next().unwrap_or_default();
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let path = path.split('#').next().unwrap_or_default();
     let (user, address) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
-    // An @ further on: perhaps the password has a / in it, and what looks like
-    // a port is its beginning.
-    let is_torn = !authority.contains('@') && text.contains('@');
-    let wrong_part = |part: &str, wrong: &str| {
-        if is_torn { PASSWORD.to_owned() } else { format!("is not a URL: {} {wrong}", quote(part)) }
-    };
+    let wrong_part = |part: &str, wrong: &str| format!("is not a URL: {} {wrong}", quote(part));
     let credentials = user.filter(|user| !user.is_empty()).map(credentials).transpose()?;
     let (written, number) = split_port(address)?;
     if written.is_empty() {
@@ -131,7 +130,8 @@ pub(super) fn shown(items: &[&str], index: usize) -> String {
 
 /// A later item has the `@` that this one's user and password end with.
 fn is_torn(items: &[&str], index: usize) -> bool {
-    items[index + 1..].iter().take_while(|next| !next.contains("://")).any(|next| next.contains('@'))
+    let begins_anew = |item: &str| item.to_ascii_lowercase().starts_with("http") && item.contains("://");
+    items[index + 1..].iter().take_while(|next| !begins_anew(next)).any(|next| next.contains('@'))
 }
 
 /// A whole text of one or several URLs, fit to be shown.
@@ -158,8 +158,8 @@ mod tests {
             ("http://127.0.0.1", "http://127.0.0.1", ip("127.0.0.1"), 80),
             ("http://[::1]:9/a?b=c&d", "http://[::1]:9/a?b=c&d", ip("::1"), 9),
             ("http://[::1]", "http://[::1]", ip("::1"), 80),
-            ("http://host?q=@1", "http://host/?q=@1", Host::Name("host".into()), 80),
-            ("http://host/a@b#top", "http://host/a@b", Host::Name("host".into()), 80),
+            ("http://host?q=%401", "http://host/?q=%401", Host::Name("host".into()), 80),
+            ("http://host/a%40b#top", "http://host/a%40b", Host::Name("host".into()), 80),
             ("http://host#/top", "http://host", Host::Name("host".into()), 80),
             ("http://@host/", "http://host/", Host::Name("host".into()), 80),
         ] {
@@ -239,8 +239,7 @@ mod tests {
 
     #[test]
     fn no_message_quotes_what_may_be_a_password() {
-        for text in
-            ["http://u:secret/1@host/", "http://u:secret?@host/", "http://u:secret#@host/", "http://u:se?cret@host/"]
+        for text in ["http://u:12/secret@host/", "http://u:secret?@host/", "http://u:@secret#@host/", "http://host/a@b"]
         {
             assert_eq!(http(text), Err(PASSWORD.into()), "{text}");
         }

@@ -178,6 +178,11 @@ pub(super) fn quote(text: &str) -> String {
     }
 }
 
+/// The name of a variable, without quotes: it may have anything in it but `=`.
+pub(super) fn shown_name(name: &str) -> String {
+    name.chars().take(SHOWN).flat_map(char::escape_debug).collect()
+}
+
 /// Not empty, and ASCII digits alone: `str::parse` would take a sign.
 pub(super) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())

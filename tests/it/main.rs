@@ -1,13 +1,33 @@
 //! All integration tests in one binary, so that gRPC links once.
 
-mod corpus;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
+mod cli;
+mod compare;
+mod corpus;
+mod counter;
+mod demo;
+mod docker;
+mod examples;
+mod host;
+mod link;
+mod liveness;
 mod local_sdk;
 mod logs;
 mod notify;
 mod proto;
+mod readiness;
+mod readme;
+mod scene;
 mod sdk_command;
+mod signals;
+mod static_file;
 mod status;
 mod status_hostile;
+mod stop;
+mod terminal;
+mod whole;
+mod wrapper;
+mod wrapper_sdk;

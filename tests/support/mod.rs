@@ -5,6 +5,8 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
 pub mod client;
+pub mod docker;
+pub mod elf;
 pub mod game;
 pub mod game_process;
 pub mod listener;
@@ -13,8 +15,10 @@ pub mod output;
 pub mod ports;
 pub mod proc;
 pub mod proxy;
+pub mod pty;
 pub mod scripted_sdk;
 pub mod shim;
+pub mod specimen;
 pub mod wait;
 
 mod self_tests;

@@ -18,6 +18,17 @@ pub fn rss(pid: i32) -> u64 {
     status_number(pid, "VmRSS:") * 1024
 }
 
+/// The most resident memory it ever had, in bytes; 0 when the process is gone.
+pub fn peak_rss(pid: i32) -> u64 {
+    status_number(pid, "VmHWM:") * 1024
+}
+
+/// This process runs as root.
+pub fn we_are_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
 /// The names of its threads.
 pub fn thread_names(pid: i32) -> Vec<String> {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };

@@ -342,8 +342,9 @@ impl Shared {
 
     /// Lets time pass, unless the server goes.
     fn hang(&self, time: Duration) {
-        let state = self.lock();
-        let _ = self.changed.wait_timeout_while(state, time, |state| !state.closing);
+        if !time.is_zero() {
+            let _ = self.changed.wait_timeout_while(self.lock(), time, |state| !state.closing);
+        }
     }
 }
 

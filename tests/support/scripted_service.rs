@@ -128,17 +128,17 @@ where
 {
     let shared = Arc::clone(shared);
     builder.add_unary_handler(method, move |_: RpcContext<'_>, request: Req, sink: UnarySink<Resp>| {
-        // Recorded here and not on the thread: calls are in the order in which they came.
-        let answer = {
+        // Recorded and done here and not on the thread: calls are in the order in which they came, and whoever
+        // sees one sees its effect.
+        let (outcome, pause) = {
             let mut state = shared.lock();
             state.record(name, detail(&request));
-            state.answer(name)
+            carry_out(&mut state, name, |state| act(state, &request))
         };
         shared.changed.notify_all();
         let shared = Arc::clone(&shared);
-        let act = act.clone();
         thread::spawn(move || {
-            let outcome = carry_out(&shared, answer, |state| act(state, &request));
+            shared.hang(pause);
             // The caller may be gone: that is its own business.
             let _ = match outcome {
                 Ok(reply) => block_on(sink.success(reply)),
@@ -148,21 +148,18 @@ where
     })
 }
 
-fn carry_out<T: Default>(shared: &Shared, answer: Answer, act: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
-    let hang = |time: Duration| shared.hang(time);
-    match answer {
-        Answer::Ok => act(&mut shared.lock()),
-        Answer::Error(code, text) => Err((code, text)),
-        Answer::Ignored => Ok(T::default()),
-        Answer::Hang(time) => {
-            hang(time);
-            Ok(T::default())
-        }
-        Answer::Late(time) => {
-            let outcome = act(&mut shared.lock());
-            hang(time);
-            outcome
-        }
+/// What is answered, and how much later.
+fn carry_out<T: Default>(
+    state: &mut State,
+    method: &'static str,
+    act: impl FnOnce(&mut State) -> Outcome<T>,
+) -> (Outcome<T>, Duration) {
+    match state.answer(method) {
+        Answer::Ok => (act(state), Duration::ZERO),
+        Answer::Error(code, text) => (Err((code, text)), Duration::ZERO),
+        Answer::Ignored => (Ok(T::default()), Duration::ZERO),
+        Answer::Hang(time) => (Ok(T::default()), time),
+        Answer::Late(time) => (act(state), time),
     }
 }
 
@@ -171,8 +168,9 @@ fn health(shared: &Shared, mut beats: RequestStream<sdk::Empty>, sink: ClientStr
         shared.lock().record("Health", String::new());
         shared.changed.notify_all();
     }
-    let answer = shared.lock().answer("Health");
-    let _ = match carry_out(shared, answer, |_| Ok(sdk::Empty {})) {
+    let (outcome, pause) = carry_out(&mut shared.lock(), "Health", |_| Ok(sdk::Empty {}));
+    shared.hang(pause);
+    let _ = match outcome {
         Ok(reply) => block_on(sink.success(reply)),
         Err((code, text)) => block_on(sink.fail(RpcStatus::with_message(code, text))),
     };

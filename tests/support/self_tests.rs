@@ -90,6 +90,24 @@ fn a_proxy_cuts_connections_that_it_has() {
 }
 
 #[test]
+fn a_proxy_hangs_connections_that_it_has_and_lets_them_go_on() {
+    let game = Game::open();
+    let mut proxy = Proxy::in_front_of(game.addr());
+    let mut stream = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], proxy.port()))).expect("it listens");
+    stream.set_read_timeout(Some(millis(300))).expect("a deadline");
+    let mut ask = || {
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
+        stream.read(&mut [0; 1024]).is_ok_and(|read| read > 0)
+    };
+    assert!(ask());
+    proxy.set(Mode::Hang);
+    assert!(!ask());
+    proxy.set(Mode::Pass);
+    wait::until_true("an answer", secs(10), ask);
+    assert_eq!(proxy.accepted().len(), 1);
+}
+
+#[test]
 fn a_game_answers_as_it_is_told() {
     let game = Game::open();
     let get = |path: &str| client::get(game.addr(), path, secs(5)).expect("an answer");

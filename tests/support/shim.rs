@@ -216,6 +216,11 @@ impl Shim {
         self.child.stdin.take()
     }
 
+    /// Closes our end of a standard error that nobody reads.
+    pub fn drop_stderr(&mut self) {
+        self.unread_stderr = None;
+    }
+
     /// The number of lines so far, for [`Self::wait_for_line_after`].
     pub fn mark(&self) -> usize {
         self.output.lines().len()

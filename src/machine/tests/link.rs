@@ -29,6 +29,7 @@ fn an_sdk_server_that_is_45_s_late_still_gets_its_ready() {
     world.run(2.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);
     assert_eq!(world.count("call Health"), 1);
+    assert_eq!(world.count("info the GameServer is ready"), 1);
 }
 
 #[test]

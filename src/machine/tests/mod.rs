@@ -1,6 +1,7 @@
 //! The sentences of SPEC.md section 2, each as a trace in a world with a fake clock.
 
 mod counter;
+mod explore;
 mod health;
 mod link;
 mod ready;

@@ -1,1 +1,199 @@
-//!
+//! The sidecar's way out (SPEC.md 2.7 and 2.8).
+
+use super::super::*;
+use super::world::*;
+use crate::game_server::State;
+
+// CASES.md 4 and 5
+#[test]
+fn shutdown_is_called_at_once_and_waited_for() {
+    let mut world = World::at_ready(config(), |world| world.server.applies_after = Some(secs(0.5)));
+    world.server.applies_after = Some(secs(1.0));
+    world.stop();
+    world.run(3.0);
+    assert_eq!(
+        world.lines(&["signal", "Shutdown", "exit"]),
+        [
+            "2.00 -> stop signal",
+            "2.00 call Shutdown",
+            "2.00 info Shutdown() is acknowledged, staying until the GameServer sho",
+            "3.00 info Shutdown() has landed",
+            "3.00 exit 0",
+        ]
+    );
+}
+
+#[test]
+fn a_deletion_timestamp_is_as_good_as_the_state() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.game.deleting = true;
+    world.stop();
+    assert_eq!(world.exit, Some(ExitReason::Stopped), "{:#?}", world.trace);
+}
+
+// CASES.md 6
+#[test]
+fn nothing_is_waited_for_that_cannot_come() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.game.state = State::Unhealthy;
+    world.server.applies_after = None;
+    world.stop();
+    world.run(1.0);
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+    assert_eq!(world.count("call Shutdown"), 1);
+    assert_eq!(world.count("warn not waiting for Shutdown()"), 1);
+}
+
+// CASES.md 7
+#[test]
+fn a_failing_shutdown_is_tried_again_inside_the_bound() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.rejects = vec!["Shutdown"];
+    world.stop();
+    world.run(1.0);
+    world.server.silent = true;
+    world.run(3.0);
+    (world.server.silent, world.server.rejects) = (false, vec![]);
+    world.run(3.0);
+    assert_eq!(world.count("Shutdown() has landed"), 1, "{:#?}", world.trace);
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn an_acknowledged_shutdown_that_does_not_show_is_called_again_every_two_seconds_up_to_the_bound() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.applies_after = None;
+    world.stop();
+    world.run(20.0);
+    assert_eq!(world.count("call Shutdown"), 4, "{:#?}", world.trace);
+    assert_eq!(world.count("error Shutdown() was not confirmed"), 1);
+    assert_eq!(world.lines(&["exit"]), ["10.00 exit 0"]);
+}
+
+#[test]
+fn an_sdk_server_that_leaves_after_the_acknowledgement_is_not_waited_for_beyond_two_seconds() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.stop();
+    world.server.reachable = false;
+    world.run(20.0);
+    assert_eq!(world.count("the SDK server has left"), 1, "{:#?}", world.trace);
+    let left: f64 = world.lines(&["exit"])[0].split(' ').next().and_then(|at| at.parse().ok()).expect("a time");
+    assert!((3.9..4.6).contains(&left), "{left}");
+}
+
+#[test]
+fn an_sdk_server_that_comes_back_on_the_way_out_is_called_again() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.applies_after = None;
+    world.stop();
+    world.server.reachable = false;
+    world.run(1.0);
+    world.server.reachable = true;
+    world.server.applies_after = Some(secs(0.1));
+    world.run(2.0);
+    assert_eq!(world.count("call Shutdown"), 2, "{:#?}", world.trace);
+    assert_eq!(world.count("Shutdown() has landed"), 1);
+}
+
+#[test]
+fn a_lost_sdk_server_is_waited_for_up_to_the_bound_while_nothing_was_acknowledged() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.reachable = false;
+    world.run(6.0);
+    world.stop();
+    world.run(6.0);
+    assert_eq!(world.exit, None);
+    world.server.reachable = true;
+    world.run(1.5);
+    assert_eq!(world.count("Shutdown() has landed"), 1, "{:#?}", world.trace);
+}
+
+// CASES.md 42
+#[test]
+fn never_connected_means_one_attempt() {
+    let mut world = World::started(config(), |world| world.server.reachable = false);
+    world.run(0.5);
+    world.stop();
+    world.run(0.1);
+    assert_eq!(world.exit, Some(ExitReason::Stopped), "{:#?}", world.trace);
+    assert_eq!(world.count("call Connect"), 2);
+}
+
+#[test]
+fn an_sdk_server_that_appears_in_that_one_attempt_gets_its_shutdown() {
+    let mut world = World::started(config(), |world| world.server.reachable = false);
+    world.run(0.5);
+    world.server.reachable = true;
+    world.stop();
+    world.run(2.0);
+    assert_eq!(world.count("Shutdown() has landed"), 1, "{:#?}", world.trace);
+}
+
+#[test]
+fn stopping_while_waiting_for_the_game_delivers_shutdown() {
+    let mut world = World::started(config(), |_| ());
+    world.run(1.0);
+    world.stop();
+    world.run(2.0);
+    assert_eq!(world.count("Shutdown() has landed"), 1);
+    assert_eq!(world.count("call Ready"), 0);
+}
+
+#[test]
+fn a_second_signal_ends_the_waiting() {
+    let mut world = World::at_ready(config(), |world| world.server.applies_after = Some(secs(0.5)));
+    world.server.applies_after = None;
+    world.stop();
+    world.run(1.0);
+    world.stop();
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn with_the_sdk_off_it_leaves_at_once() {
+    let mut world = World::started(Config { sdk: SdkMode::Off, ..config() }, |_| ());
+    world.stop();
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn a_dead_thread_ends_the_process_with_70_through_shutdown() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.event(Event::ThreadDied { thread: "probe", message: "index out of bounds".into() });
+    world.run(2.0);
+    assert_eq!(world.count("Shutdown() has landed"), 1);
+    assert_eq!(world.exit.map(ExitReason::code), Some(70));
+}
+
+#[test]
+fn a_machine_that_takes_over_from_a_broken_one_goes_through_shutdown_too() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.machine = world.machine.take_over(world.now);
+    world.event(Event::ThreadDied { thread: "main", message: "a bug".into() });
+    world.run(2.0);
+    assert_eq!(world.count("Shutdown() has landed"), 1, "{:#?}", world.trace);
+    assert_eq!(world.exit.map(ExitReason::code), Some(70));
+}
+
+#[test]
+fn the_reason_that_came_first_gives_the_code() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.applies_after = None;
+    world.stop();
+    world.event(Event::ThreadDied { thread: "probe", message: "a bug".into() });
+    world.run(20.0);
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn a_sidecar_s_hook_runs_beside_shutdown_and_is_waited_for() {
+    let mut world = World::at_ready(Config { stop_hook: true, ..config() }, |world| {
+        world.hook_takes = Some(secs(3.0));
+    });
+    world.stop();
+    world.run(10.0);
+    assert_eq!(
+        world.lines(&["hook", "has landed", "exit"]),
+        ["2.00 hook signal", "2.50 info Shutdown() has landed", "5.00 info the stop hook has ended", "5.00 exit 0",]
+    );
+}

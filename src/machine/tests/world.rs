@@ -64,6 +64,8 @@ pub struct World {
     pub hook_takes: Option<Duration>,
     /// The child ends this long after its stop signal.
     pub child_takes: Option<Duration>,
+    /// Not even SIGKILL ends the child.
+    pub immortal: bool,
     awaiting: bool,
     interval: Option<(Duration, Instant)>,
     later: Vec<(Instant, Event)>,
@@ -97,6 +99,7 @@ impl World {
             exit: None,
             hook_takes: None,
             child_takes: None,
+            immortal: false,
             awaiting: false,
             interval: None,
             later: Vec::new(),
@@ -240,7 +243,9 @@ impl World {
                 Effect::TerminateGroup => self.note("TERM to the group"),
                 Effect::KillGroup => {
                     self.note("KILL to the group");
-                    self.child_ends(Duration::ZERO, ProcessEnd::Signaled(9));
+                    if !self.immortal {
+                        self.child_ends(Duration::ZERO, ProcessEnd::Signaled(9));
+                    }
                 }
                 Effect::StartScraping => self.note("scrape"),
             }
@@ -251,7 +256,7 @@ impl World {
             } else {
                 // A blocking call: the state thread sees nothing else meanwhile.
                 self.now += takes;
-                self.event(Event::Answered(answer));
+                self.later.push((self.now, Event::Answered(answer)));
             }
         }
     }

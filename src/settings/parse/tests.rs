@@ -1,1 +1,534 @@
 //! Whole environments: what each command makes of them, message for message.
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Settings, StatusAddr, StopScope};
+use super::*;
+
+fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
+    variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+/// With a readiness probe, so that it is not the error.
+fn with_probe(variables: &[(&str, &str)]) -> Vec<Variable> {
+    let mut all = environment(variables);
+    all.push(("AGONES_SHIM_READY_TCP".into(), "7777".into()));
+    all
+}
+
+fn wrapper_settings(variables: &[(&str, &str)]) -> Settings {
+    match wrapper(with_probe(variables)) {
+        Ok((settings, warnings)) => {
+            assert_eq!(warnings, [], "{variables:?}");
+            settings
+        }
+        Err(rejected) => panic!("{variables:?}: {rejected}"),
+    }
+}
+
+fn lines<T: Debug>(parsed: Parsed<T>) -> Vec<String> {
+    parsed.expect_err("something is wrong").to_string().lines().map(String::from).collect()
+}
+
+fn warnings(variables: &[(&str, &str)]) -> Vec<String> {
+    let (_, warnings) = wrapper(with_probe(variables)).unwrap_or_else(|rejected| panic!("{rejected}"));
+    warnings.iter().map(Warning::to_string).collect()
+}
+
+#[test]
+fn everything_can_be_set() {
+    let settings = wrapper_settings(&[
+        ("AGONES_SHIM_READY_HTTP", "http://localhost:8080/healthz"),
+        ("AGONES_SHIM_READY_INTERVAL_SECS", "0.25"),
+        ("AGONES_SHIM_READY_TIMEOUT_SECS", "600"),
+        ("AGONES_SHIM_LIVE_TCP", "7777, [::1]:7778"),
+        ("AGONES_SHIM_LIVE_FAILURE_THRESHOLD", "4"),
+        ("AGONES_SHIM_PROBE_TIMEOUT_SECS", "1"),
+        ("AGONES_SHIM_HEALTH_INTERVAL_SECS", "2"),
+        ("AGONES_SHIM_COUNTER_NAME", "players"),
+        ("AGONES_SHIM_COUNTER_METRICS_URL", "http://ann:secret@127.0.0.1:9000/metrics"),
+        ("AGONES_SHIM_COUNTER_METRIC", "players_online"),
+        ("AGONES_SHIM_COUNTER_INTERVAL_SECS", "10"),
+        ("AGONES_SHIM_SDK", "required"),
+        ("AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS", "20"),
+        ("AGONES_SHIM_SDK_CALL_TIMEOUT_SECS", "3"),
+        ("AGONES_SDK_GRPC_PORT", "19357"),
+        ("AGONES_SDK_GRPC_HOST", "::1"),
+        ("AGONES_SHIM_WAIT_FOR_SDK", "1"),
+        ("AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS", "7"),
+        ("AGONES_SHIM_STOP_SIGNAL", "int"),
+        ("AGONES_SHIM_STOP_SCOPE", "child"),
+        ("AGONES_SHIM_STOP_TIMEOUT_SECS", "25"),
+        ("AGONES_SHIM_HUP", "pass"),
+        ("AGONES_SHIM_STOP_HOOK", "rcon 'save all'"),
+        ("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "20"),
+        ("AGONES_SHIM_STATUS_ADDR", "0.0.0.0:9360"),
+        ("AGONES_SHIM_LOG", "debug"),
+        ("AGONES_SHIM_LOG_FORMAT", "json"),
+    ]);
+    let seconds = Duration::from_secs;
+    let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
+    assert_eq!(shown(&settings.readiness), ["tcp localhost:7777", "http http://localhost:8080/healthz"]);
+    assert_eq!(shown(&settings.liveness), ["tcp localhost:7777", "tcp [::1]:7778"]);
+    assert_eq!(settings.ready_interval, Some(Duration::from_millis(250)));
+    assert_eq!(settings.ready_timeout, Some(seconds(600)));
+    assert_eq!(settings.live_failure_threshold.map(std::num::NonZero::get), Some(4));
+    assert_eq!(settings.probe_timeout, seconds(1));
+    assert_eq!(settings.health_interval, Some(seconds(2)));
+    let counter = settings.counter.expect("a Counter");
+    assert_eq!((counter.name.as_str(), counter.metric.name.as_str()), ("players", "players_online"));
+    assert_eq!(counter.url.url, "http://127.0.0.1:9000/metrics");
+    assert_eq!(counter.url.credentials, Some(Secret("ann:secret".into())));
+    assert_eq!(counter.interval, seconds(10));
+    assert_eq!(settings.sdk, SdkMode::Required);
+    assert_eq!(settings.sdk_connect_timeout, seconds(20));
+    assert_eq!(settings.sdk_call_timeout, seconds(3));
+    assert_eq!(settings.sdk_endpoint.to_string(), "[::1]:19357");
+    assert!(settings.wait_for_sdk);
+    assert_eq!(settings.shutdown_timeout, seconds(7));
+    assert_eq!((settings.stop.signal.number, settings.stop.scope), (2, StopScope::Child));
+    assert_eq!((settings.stop.timeout, settings.stop.hup), (Some(seconds(25)), Hup::Pass));
+    let hook = settings.stop_hook.expect("a hook");
+    assert_eq!((hook.argv, hook.timeout), (vec!["rcon".to_owned(), "save all".to_owned()], seconds(20)));
+    assert_eq!(settings.status_addr.map(|addr| addr.to_string()), Some("0.0.0.0:9360".into()));
+    assert_eq!((settings.log.filter.as_str(), settings.log.format), ("debug", LogFormat::Json));
+}
+
+#[test]
+fn all_errors_come_at_once_in_the_tables_order() {
+    let wrong = [
+        ("AGONES_SHIM_LOG_FORMAT", "xml"),
+        ("AGONES_SHIM_SDK", "on"),
+        ("AGONES_SHIM_STOP_SIGNAL", "KILL"),
+        ("AGONES_SHIM_COUNTER_METRIC", "m"),
+        ("AGONES_SHIM_READY_HTTP", "https://localhost/,localhost:80"),
+        ("AGONES_SHIM_PROBE_TIMEOUT_SECS", "5s"),
+        ("AGONES_SHIM_REDAY_TCP", "7777"),
+        ("AGONES_SDK_GRPC_PORT", "70000"),
+        ("AGONES_SHIM_STATUS_ADDR", ":9360"),
+    ];
+    assert_eq!(
+        lines(wrapper(environment(&wrong))),
+        [
+            r#"AGONES_SHIM_READY_HTTP: "https://localhost/" is not supported: this build has no TLS (write http://, which the game has to serve)"#,
+            r#"AGONES_SHIM_READY_HTTP: "localhost:80" is not a URL (write http:// in front)"#,
+            r#"AGONES_SHIM_PROBE_TIMEOUT_SECS: "5s" is not a number of seconds (write 5)"#,
+            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (set all three for a Counter, or none)",
+            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (set all three for a Counter, or none)",
+            r#"AGONES_SHIM_SDK: "on" is not auto, off or required"#,
+            r#"AGONES_SDK_GRPC_PORT: "70000" is not a port (write a number from 1 to 65535)"#,
+            r#"AGONES_SHIM_STOP_SIGNAL: "KILL" cannot be caught, so it is no graceful stop (write TERM or INT)"#,
+            r#"AGONES_SHIM_STATUS_ADDR: ":9360" has no host (write 9360 for all addresses)"#,
+            r#"AGONES_SHIM_LOG_FORMAT: "xml" is not auto, text or json"#,
+            "warning: AGONES_SHIM_REDAY_TCP: is not a setting (did you mean AGONES_SHIM_READY_TCP?)",
+        ]
+    );
+}
+
+#[test]
+fn a_readiness_probe_is_required_of_a_shim_alone() {
+    let none = "AGONES_SHIM_READY_TCP: is not set, nor is AGONES_SHIM_READY_HTTP: at least one readiness probe is required (write the game's port)";
+    // An empty variable counts as unset, and liveness alone is not enough.
+    let variables = environment(&[("AGONES_SHIM_READY_TCP", ""), ("AGONES_SHIM_LIVE_TCP", "7777")]);
+    assert_eq!(lines(sidecar(variables.clone())), [none]);
+    assert_eq!(lines(wrapper(variables.clone())), [none]);
+    assert!(probe(variables).is_ok());
+    assert!(sdk([]).is_ok());
+    assert!(local_sdk([]).is_ok());
+    assert!(status([]).is_ok());
+    assert_eq!(
+        lines(probe([])),
+        ["AGONES_SHIM_LIVE_TCP: is not set, nor is any other probe: there is nothing to probe (write the game's port)"]
+    );
+}
+
+#[test]
+fn what_a_command_does_not_read_is_no_error_to_it() {
+    let wrapper_only = with_probe(&[("AGONES_SHIM_STOP_SIGNAL", "KILL"), ("AGONES_SHIM_HUP", "x")]);
+    let (_, warnings) = sidecar(wrapper_only.clone()).expect("not read");
+    assert_eq!(
+        warnings.iter().map(Warning::to_string).collect::<Vec<_>>(),
+        [
+            r#"AGONES_SHIM_STOP_SIGNAL: "KILL" cannot be caught, so it is no graceful stop (write TERM or INT); a sidecar does not read it"#,
+            r#"AGONES_SHIM_HUP: "x" is not stop or pass; a sidecar does not read it"#,
+        ]
+    );
+    assert_eq!(sidecar(with_probe(&[("AGONES_SHIM_HUP", "pass")])).map(|(_, warnings)| warnings), Ok(vec![]));
+    assert_eq!(lines(wrapper(wrapper_only)).len(), 2);
+
+    let everything = environment(&[
+        ("AGONES_SHIM_READY_TCP", "x"),
+        ("AGONES_SHIM_STATUS_ADDR", "x"),
+        ("AGONES_SDK_GRPC_PORT", "x"),
+        ("AGONES_SHIM_UNHEARD_OF", "x"),
+        ("AGONES_SHIM_LOG", "inof"),
+    ]);
+    let names = |lines: Vec<String>| -> Vec<String> {
+        lines.iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(lines(probe(everything.clone()))), ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LOG"]);
+    assert_eq!(names(lines(sdk(everything.clone()))), ["AGONES_SDK_GRPC_PORT", "AGONES_SHIM_LOG"]);
+    assert_eq!(names(lines(status(everything.clone()))), ["AGONES_SHIM_STATUS_ADDR", "AGONES_SHIM_LOG"]);
+    assert_eq!(names(lines(local_sdk(everything))), ["AGONES_SHIM_LOG"]);
+}
+
+#[test]
+fn setting_either_liveness_list_replaces_the_whole_set() {
+    let ready = ("AGONES_SHIM_READY_HTTP", "http://localhost/");
+    let shown = |settings: Settings| settings.liveness.iter().map(Probe::to_string).collect::<Vec<_>>();
+    assert_eq!(shown(wrapper_settings(&[ready])), ["tcp localhost:7777", "http http://localhost/"]);
+    assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_TCP", "1")])), ["tcp localhost:1"]);
+    assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_HTTP", "http://[::1]/")])), ["http http://[::1]/"]);
+}
+
+/// CASES.md 23.
+#[test]
+fn every_bad_item_of_a_port_list_is_named() {
+    for variable in ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LIVE_TCP"] {
+        let port = "is not a port (write a number from 1 to 65535)";
+        for (text, wanted) in [
+            ("::1:8085", vec![r#""::1:8085" is not a port or host:port (write [::1]:8085)"#.to_owned()]),
+            ("host:", vec![r#""host:" has no port (write host:7777)"#.into()]),
+            (":80", vec![r#"":80" has no host (write 80 for loopback)"#.into()]),
+            ("70000", vec![format!(r#""70000" {port}"#)]),
+            ("0", vec![format!(r#""0" {port}"#)]),
+            (
+                "a b:1",
+                vec![
+                    r#""a b:1" is not host:port: "a b" is not a host name or address (letters, digits, - and . only)"#
+                        .into(),
+                ],
+            ),
+            (
+                "8085,,",
+                vec![
+                    r#"item 2 of "8085,," is empty (remove a comma)"#.into(),
+                    r#"item 3 of "8085,," is empty (remove a comma)"#.into(),
+                ],
+            ),
+            (" ", vec![r#""" has nothing in it (leave it unset instead)"#.into()]),
+            (
+                "1,x,0",
+                vec![
+                    r#""x" is not a port or host:port (write 7777 or 127.0.0.1:7777)"#.into(),
+                    format!(r#""0" {port}"#),
+                ],
+            ),
+        ] {
+            let mut variables = environment(&[("AGONES_SHIM_READY_TCP", "1")]);
+            variables.retain(|(name, _)| name != variable);
+            variables.extend(environment(&[(variable, text)]));
+            let wanted: Vec<String> = wanted.iter().map(|message| format!("{variable}: {message}")).collect();
+            assert_eq!(lines(sidecar(variables)), wanted, "{text}");
+        }
+    }
+    let settings = wrapper_settings(&[("AGONES_SHIM_LIVE_TCP", "[::1]:8085")]);
+    assert_eq!(settings.liveness[0].to_string(), "tcp [::1]:8085");
+}
+
+/// CASES.md 26.
+#[test]
+fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
+    for setting in SETTINGS.iter().filter(|setting| setting.variable.ends_with("_SECS")) {
+        let variable = setting.variable;
+        for (text, meant) in [
+            ("5s", "5"),
+            ("-1", "5 or 0.5"),
+            (" ", "5 or 0.5"),
+            ("5,5", "5 or 0.5"),
+            ("٥", "5 or 0.5"),
+            ("1e3", "5 or 0.5"),
+            ("1e9", "5 or 0.5"),
+            ("nan", "5 or 0.5"),
+            ("+5", "5"),
+        ] {
+            let wanted = format!("{variable}: {text:?} is not a number of seconds (write {meant})");
+            assert_eq!(lines(wrapper(with_probe(&[(variable, text)]))), [wanted]);
+        }
+        let wanted = format!(r#"{variable}: "1000000000" is more than ten years (write at most 315360000)"#);
+        assert_eq!(lines(wrapper(with_probe(&[(variable, "1000000000")]))), [wanted]);
+        let zero = wrapper(with_probe(&[(variable, "0")]));
+        if ["AGONES_SHIM_READY_TIMEOUT_SECS", "AGONES_SHIM_STOP_TIMEOUT_SECS"].contains(&variable) {
+            let (settings, _) = zero.expect("0 is never");
+            assert_eq!((settings.ready_timeout, settings.stop.timeout), (None, None));
+        } else {
+            let wanted = format!(r#"{variable}: "0" is not a number of seconds above 0 (write 1 or 0.5)"#);
+            assert_eq!(lines(zero), [wanted]);
+        }
+    }
+}
+
+/// CASES.md 25.
+#[test]
+fn what_kubernetes_injects_is_ignored_without_a_word() {
+    let injected = [
+        ("AGONES_SHIM_SERVICE_HOST", "10.0.0.1"),
+        ("AGONES_SHIM_SERVICE_PORT", "80"),
+        ("AGONES_SHIM_SERVICE_PORT_STATUS", "80"),
+        ("AGONES_SHIM_PORT", "tcp://10.0.0.1:80"),
+        ("AGONES_SHIM_PORT_80_TCP", "tcp://10.0.0.1:80"),
+        ("AGONES_SHIM_PORT_80_TCP_PROTO", "tcp"),
+        ("AGONES_SHIM_PORT_80_TCP_PORT", "80"),
+        ("AGONES_SHIM_PORT_80_TCP_ADDR", "10.0.0.1"),
+        ("AGONES_SHIM_PORT_7777_UDP", "udp://10.0.0.1:7777"),
+        // A Service called agones-shim-status.
+        ("AGONES_SHIM_STATUS_SERVICE_HOST", "10.0.0.1"),
+        ("AGONES_SHIM_STATUS_SERVICE_PORT", "9360"),
+        ("AGONES_SHIM_STATUS_PORT", "tcp://10.0.0.1:9360"),
+        ("AGONES_SHIM_STATUS_PORT_9360_TCP_ADDR", "10.0.0.1"),
+        // The shim's own, in the environment of its hook.
+        ("AGONES_SHIM_STOP_REASON", "stop"),
+    ];
+    assert_eq!(warnings(&injected), [""; 0]);
+}
+
+#[test]
+fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
+    assert_eq!(
+        warnings(&[
+            ("AGONES_SHIM_HEALTH_INTERVAL", "5"),
+            ("AGONES_SHIM_LIVENESS_TCP", "5"),
+            ("AGONES_SHIM_PORT_80_QUIC", "x"),
+            ("AGONES_SHIM_READY_PORT", "7777"),
+            ("AGONES_SHIM_\u{1b}[2J", "x"),
+            ("AGONES_SHIMMER", "x"),
+            ("agones_shim_ready_tcp", "x"),
+        ]),
+        [
+            "AGONES_SHIM_\\u{1b}[2J: is not a setting (--help lists them all)",
+            "AGONES_SHIM_HEALTH_INTERVAL: is not a setting (did you mean AGONES_SHIM_HEALTH_INTERVAL_SECS?)",
+            "AGONES_SHIM_LIVENESS_TCP: is not a setting (did you mean AGONES_SHIM_LIVE_TCP?)",
+            "AGONES_SHIM_PORT_80_QUIC: is not a setting (--help lists them all)",
+            "AGONES_SHIM_READY_PORT: is not a setting (--help lists them all)",
+        ]
+    );
+}
+
+#[test]
+fn the_counters_three_are_set_together_or_not_at_all() {
+    let three = [
+        ("AGONES_SHIM_COUNTER_NAME", "players"),
+        ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+        ("AGONES_SHIM_COUNTER_METRIC", "m"),
+    ];
+    for missing in 0..3 {
+        let mut two = three.to_vec();
+        let (name, _) = two.remove(missing);
+        let (first, second) = (two[0].0, two[1].0);
+        let wanted = format!("{name}: is not set, but {first} and {second} are (set all three for a Counter, or none)");
+        assert_eq!(lines(sidecar(with_probe(&two))), [wanted]);
+    }
+    // A wrong one is not a missing one.
+    let wrong = [three[0], ("AGONES_SHIM_COUNTER_METRICS_URL", "ftp://u:secret@host/"), three[2]];
+    assert_eq!(
+        lines(sidecar(with_probe(&wrong))),
+        [r#"AGONES_SHIM_COUNTER_METRICS_URL: "ftp://***@host/" is not an http:// URL"#]
+    );
+    assert!(wrapper_settings(&[("AGONES_SHIM_COUNTER_INTERVAL_SECS", "5")]).counter.is_none());
+}
+
+#[test]
+fn a_metric_may_name_labels() {
+    let three = |metric| {
+        with_probe(&[
+            ("AGONES_SHIM_COUNTER_NAME", "players"),
+            ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+            ("AGONES_SHIM_COUNTER_METRIC", metric),
+        ])
+    };
+    let (settings, _) = sidecar(three(r#"online{map="a,b"}"#)).expect("a selector");
+    assert_eq!(settings.counter.map(|counter| counter.metric.labels), Some(vec![("map".into(), "a,b".into())]));
+    let wrong = lines(sidecar(three("9lives")));
+    assert_eq!(wrong.len(), 1);
+    assert!(wrong[0].starts_with("AGONES_SHIM_COUNTER_METRIC: '9lives' "), "{wrong:?}");
+}
+
+#[test]
+fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
+    let hook = ("AGONES_SHIM_STOP_HOOK", "save");
+    assert_eq!(
+        warnings(&[hook, ("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "20.5")]),
+        [
+            r#"AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS: "20.5" may be too long: Kubernetes kills a Pod 30 s after the stop, Docker a container after 10 s, unless told otherwise"#
+        ]
+    );
+    assert_eq!(warnings(&[hook, ("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "20")]), [""; 0]);
+    assert_eq!(
+        warnings(&[("AGONES_SHIM_STOP_HOOK", "save && exit")]),
+        [
+            "AGONES_SHIM_STOP_HOOK: & is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')"
+        ]
+    );
+    for addr in ["9357", "127.0.0.1:9358", "[::]:8080"] {
+        let port = addr.rsplit(':').next().unwrap();
+        assert_eq!(
+            warnings(&[("AGONES_SHIM_STATUS_ADDR", addr)]),
+            [format!(
+                r#"AGONES_SHIM_STATUS_ADDR: "{addr}" cannot work in a game server's Pod: Agones' SDK server listens on {port} there (write 9360)"#
+            )]
+        );
+    }
+}
+
+#[test]
+fn the_log_filter_is_ours_then_rust_log_then_info() {
+    let filter = |variables: &[(&str, &str)]| local_sdk(environment(variables)).map(|(log, _)| log.filter);
+    assert_eq!(filter(&[]), Ok("info".into()));
+    assert_eq!(filter(&[("RUST_LOG", "warn")]), Ok("warn".into()));
+    assert_eq!(filter(&[("RUST_LOG", "warn"), ("AGONES_SHIM_LOG", "debug")]), Ok("debug".into()));
+    assert_eq!(filter(&[("RUST_LOG", "warn"), ("AGONES_SHIM_LOG", "")]), Ok("warn".into()));
+    // Perhaps the game's, in another crate's syntax.
+    let (log, warnings) = local_sdk(environment(&[("RUST_LOG", "game[span{x=1}]=info")])).expect("starts");
+    assert_eq!(log.filter, "info");
+    assert_eq!(
+        warnings.iter().map(Warning::to_string).collect::<Vec<_>>(),
+        [
+            r#"RUST_LOG: "game[span{x=1}]=info" is not a log filter (write info, or agones_shim::probe=debug); it is ignored"#
+        ]
+    );
+}
+
+#[test]
+fn values_that_are_no_text_are_an_error_that_names_the_variable() {
+    let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let mut variables = with_probe(&[]);
+    variables.push(("AGONES_SHIM_LIVE_TCP".into(), bytes(b"\xff80")));
+    variables.push(("AGONES_SHIM_READY_HTTP".into(), bytes(b"http://u:se\xffcret@host/")));
+    variables.push((bytes(b"AGONES_SHIM_\xff"), "x".into()));
+    variables.push((bytes(b"\xff"), bytes(b"\xff")));
+    assert_eq!(
+        lines(wrapper(variables)),
+        [
+            r#"AGONES_SHIM_READY_HTTP: "http://***@host/" is not UTF-8 text"#,
+            "AGONES_SHIM_LIVE_TCP: \"\u{fffd}80\" is not UTF-8 text",
+            "warning: AGONES_SHIM_\u{fffd}: is not a setting (--help lists them all)",
+        ]
+    );
+}
+
+#[test]
+fn of_two_variables_with_one_name_the_first_counts() {
+    let variables =
+        environment(&[("AGONES_SHIM_READY_TCP", ""), ("AGONES_SHIM_READY_TCP", "1"), ("AGONES_SHIM_READY_TCP", "2")]);
+    let (settings, _) = sidecar(variables).expect("a probe");
+    assert_eq!(settings.readiness[0].to_string(), "tcp localhost:1");
+}
+
+#[test]
+fn a_status_port_and_a_host_are_kept_apart() {
+    let (settings, _) = status(environment(&[("AGONES_SHIM_STATUS_ADDR", "localhost:9360")])).expect("an address");
+    assert!(matches!(settings.status_addr, Some(StatusAddr::Host(Host::Loopback, port)) if port.get() == 9360));
+}
+
+/// Any bytes, those that the parsers look for more often than others.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        proptest::collection::vec(1_u8..=255, 0..8),
+        proptest::sample::select(vec![
+            "http://",
+            "https://",
+            "[",
+            "]",
+            "::1",
+            ":",
+            "@",
+            ",",
+            "/",
+            "?",
+            "#",
+            "%",
+            "0",
+            ".",
+            "5",
+            "80",
+            "localhost",
+            "TERM",
+            "RTMIN+",
+            "'",
+            "\"",
+            "\\",
+            "$",
+            "=",
+            "{",
+            "}",
+            "m",
+            "info",
+            "auto",
+            " ",
+            "\t",
+            "\n",
+            "9999999999999999999999",
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_in_any_variable_give_a_setting_or_an_error_that_names_it(
+        row in 0..SETTINGS.len(),
+        bytes in hostile(),
+    ) {
+        let variable = SETTINGS[row].variable;
+        // All three of a Counter, and a probe, so that only this one can be wrong.
+        let mut variables = vec![(variable.into(), OsString::from_vec(bytes.clone()))];
+        variables.extend(environment(&[
+            ("AGONES_SHIM_READY_TCP", "7777"),
+            ("AGONES_SHIM_COUNTER_NAME", "players"),
+            ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+            ("AGONES_SHIM_COUNTER_METRIC", "m"),
+        ]));
+        let checked = super::super::check::check(variables.clone());
+        match wrapper(variables) {
+            Ok((settings, _)) => {
+                let text = checked.expect("check agrees");
+                let at_least = SETTINGS.len() + 1;
+                prop_assert!(text.lines().count() > at_least);
+                prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+                for probe in settings.readiness.iter().chain(&settings.liveness) {
+                    if let Probe::Http(target) = probe {
+                        prop_assert!(ureq::http::Uri::try_from(target.url.as_str()).is_ok());
+                        let authority = target.url["http://".len()..].split(['/', '?']).next().unwrap_or_default();
+                        prop_assert!(!authority.contains('@') && !target.url.contains('#'));
+                    }
+                }
+            }
+            Err(rejected) => {
+                prop_assert!(!bytes.is_empty());
+                prop_assert!(!rejected.errors.is_empty());
+                for error in &rejected.errors {
+                    prop_assert_eq!(&error.variable, variable);
+                    prop_assert!(error.message.len() < 10_000 && !error.message.chars().any(char::is_control));
+                }
+                prop_assert_eq!(checked.expect_err("check agrees"), rejected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown(
+        password in "[a-z0-9,/?#@: %]{0,4}SECRET[a-z0-9,/?#@: %]{0,4}",
+        variable in proptest::sample::select(vec!["AGONES_SHIM_READY_HTTP", "AGONES_SHIM_COUNTER_METRICS_URL"]),
+        tail in "[:,/]?[a-z0 ]{0,3}",
+    ) {
+        let url = format!("http://ann:{password}@host{tail}");
+        let set = environment(&[
+            (variable, &url),
+            ("AGONES_SHIM_READY_TCP", "7777"),
+            ("AGONES_SHIM_COUNTER_NAME", "players"),
+            ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+            ("AGONES_SHIM_COUNTER_METRIC", "m"),
+        ]);
+        let shown = match super::super::check::check(set) {
+            Ok(text) => text,
+            Err(rejected) => rejected.to_string(),
+        };
+        prop_assert!(!shown.contains("SECRET"), "{url}: {shown}");
+    }
+}

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::super::parse::{self, is_injected};
+use super::super::draft::Draft;
+use super::super::judge::is_injected;
+use super::super::parse;
 use super::super::{Host, SdkMode, Settings, StopScope};
 use super::*;
 
@@ -64,7 +66,8 @@ fn help_that_names_a_variable_names_a_known_one() {
     for setting in SETTINGS {
         for word in setting.help.split(|c: char| !c.is_ascii_uppercase() && c != '_') {
             assert!(
-                !word.starts_with("AGONES_") || SETTINGS.iter().any(|known| known.variable == word),
+                !(word.starts_with("AGONES_SHIM") || word.starts_with("AGONES_SDK"))
+                    || SETTINGS.iter().any(|known| known.variable == word),
                 "{}: {word}",
                 setting.variable
             );
@@ -78,8 +81,9 @@ fn rows_stand_in_groups() {
 }
 
 #[test]
-fn every_row_is_read_by_the_wrapper_and_by_check() {
+fn every_row_is_read_by_the_wrapper_and_by_check_and_log_rows_by_all() {
     for setting in SETTINGS {
+        assert!(!setting.variable.starts_with(LOG) || setting.readers == EVERYONE, "{}", setting.variable);
         assert!(Reader::Wrapper.reads(setting) && Reader::Check.reads(setting), "{}", setting.variable);
         assert!(setting.readers.iter().filter(|reader| **reader == Reader::Check).count() == 0);
     }
@@ -119,6 +123,7 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!((&settings.sdk_endpoint.host, settings.sdk_endpoint.port.get()), (&Host::Loopback, 9357));
     assert_eq!(settings.sdk_connect_timeout, seconds(30));
     assert_eq!(settings.sdk_call_timeout, seconds(2));
+    assert!(!settings.wait_for_sdk);
     assert_eq!(settings.shutdown_timeout, seconds(8));
     assert_eq!((settings.stop.signal.number, settings.stop.signal.name.as_str()), (15, "SIGTERM"));
     assert_eq!(settings.stop.hup, Hup::Stop);

@@ -1,4 +1,9 @@
-//! The local SDK server, the real binary, over gRPC and HTTP.
+//! The local SDK server, the real binary, over gRPC and HTTP: issue 3.
+//! Timing and rules in all their cases are unit tests of its pure state; here are the wire, the edges and bad input.
 
+mod client;
+mod command;
 mod grpc;
-mod server;
+mod health;
+mod hostile;
+mod http;

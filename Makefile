@@ -1,0 +1,54 @@
+# agones-shim: `make demo` to see it work, `make test` to trust it, `make help` for the rest.
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+ARCH ?= x86_64
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+.PHONY: setup
+setup: ## installs what a build needs and is missing (apt, as root or with sudo)
+	@.ci/setup.sh
+
+.PHONY: setup-ci
+setup-ci: ## the same, with the servers and tools that CI's tests run beside the shim
+	@.ci/setup.sh ci
+
+.PHONY: demo
+demo: setup ## local SDK server, a small game and the shim, live on this terminal; Ctrl-C drains
+	@cargo build --quiet --locked --bin agones-shim --example demo --example demo_game
+	@target/debug/examples/demo
+
+.PHONY: test
+test: setup check ## setup, then check
+
+.PHONY: check
+check: ## formatting, clippy, docs, tests; warnings are errors
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+	cargo test --locked
+
+.PHONY: bench
+bench: setup ## the figures of SPEC.md section 10, beside tini, dumb-init and a shell loop
+	cargo test --quiet --locked --bench life
+
+.PHONY: static
+static: ## the static musl binary, its checksums, SBOM and notices, in target/static; ARCH=aarch64 for Arm
+	@.ci/setup.sh static
+	@.ci/static.sh $(ARCH)
+
+.PHONY: test-static
+test-static: static ## the tests of sidecar, wrapper and images against the static binary
+	SHIM_UNDER_TEST=$(CURDIR)/target/static/x86_64-unknown-linux-musl/agones-shim cargo test --locked --test it
+
+.PHONY: image
+image: static ## agones-shim:latest, a FROM scratch image of the static binary
+	@.ci/image.sh
+
+.PHONY: ship-check
+ship-check: ## what CI has no time for: both architectures, rebuilt whole and compared; Arm under qemu
+	@.ci/ship-check.sh

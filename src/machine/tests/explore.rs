@@ -1,0 +1,182 @@
+//! Every short sequence of events, breadth first, with the walk's invariants.
+//!
+//! Machines that look alike are explored once. How deep it goes is a matter of
+//! states, not of time, so that a slow computer sees the same.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use super::super::*;
+use super::walk::{Seen, check};
+use super::world::{config, error, report, wrapper};
+use crate::game_server::{Counter, State};
+
+/// States explored for each configuration, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
+const STATES: usize = 50_000;
+
+#[derive(Clone)]
+struct Node {
+    machine: Machine,
+    seen: Seen,
+    now: Instant,
+}
+
+impl Node {
+    fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        format!("{:?} {:?}", self.machine, self.seen).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Everything that can happen next.
+    fn events(&self) -> Vec<Event> {
+        let refused = || "connection refused".to_owned();
+        let mut events = vec![
+            Event::Tick,
+            Event::StopRequested,
+            Event::HealthDue,
+            Event::ThreadDied { thread: "probe", message: "a bug".into() },
+        ];
+        if self.seen.awaiting {
+            events.push(Event::ReadinessPassed(report(Ok(()))));
+            events.push(Event::ReadinessFailed(report(Err(refused()))));
+        }
+        if self.seen.checking {
+            events.push(Event::LivenessChecked(report(Ok(()))));
+            events.push(Event::LivenessChecked(report(Err(refused()))));
+        }
+        if self.seen.scraping {
+            events.push(Event::Scraped(Ok(2)));
+            events.push(Event::Scraped(Ok(9)));
+            events.push(Event::Scraped(Err("HTTP 500".into())));
+        }
+        if self.seen.starts > 0 && !self.seen.child_ended {
+            events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false });
+            events.push(Event::ChildEnded { end: ProcessEnd::Signaled(9), held_terminal: false });
+        }
+        if self.seen.child_ended {
+            events.push(Event::GroupEmpty);
+        }
+        if self.seen.hook {
+            events.push(Event::HookEnded(Ok(())));
+        }
+        if let Some(call) = &self.seen.call {
+            events.extend(answers(call).into_iter().map(Event::Answered));
+        }
+        events
+    }
+
+    fn after(&self, event: &Event) -> Self {
+        let mut next = self.clone();
+        match event {
+            Event::Tick => next.now = next.machine.next_deadline().unwrap_or(next.now).max(next.now),
+            // Nothing but a deadline takes time, so that more of the ways there lead to the same state.
+            Event::Answered(_) => next.seen.call = None,
+            Event::ReadinessPassed(_) => next.seen.awaiting = false,
+            Event::LivenessChecked(_) => next.seen.checking = false,
+            Event::ChildEnded { .. } => next.seen.child_ended = true,
+            Event::HookEnded(_) => next.seen.hook = false,
+            _ => {}
+        }
+        let mut effects = Effects::new();
+        next.machine.step(next.now, event.clone(), &mut effects);
+        check(&mut next.seen, event, &effects);
+        next
+    }
+}
+
+fn answers(call: &Call) -> Vec<Answer> {
+    let failures = || [CallErrorKind::Unavailable, CallErrorKind::DeadlineExceeded, CallErrorKind::Rejected].map(error);
+    let plain = |answer: fn(Result<(), CallError>) -> Answer| {
+        let mut answers = vec![answer(Ok(()))];
+        answers.extend(failures().map(|error| answer(Err(error))));
+        answers
+    };
+    let looks = |answer: fn(Result<GameServer, CallError>) -> Answer| {
+        let states = [
+            State::Scheduled,
+            State::RequestReady,
+            State::Ready,
+            State::Allocated,
+            State::Shutdown,
+            State::Unhealthy,
+            State::Unset,
+        ];
+        let mut answers: Vec<Answer> = states
+            .into_iter()
+            .map(|state| answer(Ok(GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() })))
+            .collect();
+        answers.extend(failures().map(|error| answer(Err(error))));
+        answers
+    };
+    match call {
+        Call::Connect => looks(Answer::Connected),
+        Call::GetGameServer => looks(Answer::GameServer),
+        Call::Ready => plain(Answer::Ready),
+        Call::Shutdown => plain(Answer::Shutdown),
+        Call::Health => plain(Answer::Health),
+        Call::UpdateCounter(_) => plain(Answer::UpdateCounter),
+        Call::GetCounter => {
+            let mut answers = vec![Answer::GetCounter(Ok(Counter { count: 0, capacity: 3 }))];
+            answers.extend(failures().map(|error| Answer::GetCounter(Err(error))));
+            answers
+        }
+    }
+}
+
+/// Explores from the start; returns how many states and how deep.
+fn explore(config: Config, states: usize) -> (usize, usize) {
+    let now = Instant::now();
+    let mut machine = Machine::new(config, now);
+    let mut effects = Effects::new();
+    machine.start(now, &mut effects);
+    let mut seen = Seen::default();
+    check(&mut seen, &Event::Tick, &effects);
+    let mut frontier = vec![Node { machine, seen, now }];
+    let mut known = HashSet::from([frontier[0].key()]);
+    let mut depth = 0;
+    while !frontier.is_empty() && known.len() < states {
+        depth += 1;
+        let mut next = Vec::new();
+        for node in &frontier {
+            for event in node.events() {
+                let after = node.after(&event);
+                if known.insert(after.key()) && after.seen.exits == 0 {
+                    next.push(after);
+                }
+            }
+            if known.len() >= states {
+                break;
+            }
+        }
+        frontier = next;
+    }
+    (known.len(), depth)
+}
+
+#[test]
+fn no_short_sequence_of_events_breaks_an_invariant() {
+    let counting = |config: Config| Config { counter: Some("players".into()), ..config };
+    let configs = [
+        ("sidecar", counting(config())),
+        ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }),
+        ("wrapper", wrapper()),
+        (
+            "wrapper with hook and bounds",
+            Config {
+                stop_hook: true,
+                stop_timeout: Some(Duration::from_secs(5)),
+                ready_timeout: Some(Duration::from_secs(20)),
+                ..wrapper()
+            },
+        ),
+        ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }),
+    ];
+    let wanted = std::env::var("EXPLORE_STATES").ok().and_then(|states| states.parse().ok()).unwrap_or(STATES);
+    for (name, config) in configs {
+        let (states, depth) = explore(config, wanted);
+        println!("{name}: {states} states, {depth} events deep");
+        assert!(states > 1000, "{name}: {states}");
+    }
+}

@@ -1,0 +1,194 @@
+//! The shipped binary as it is shipped: alone in an image made from scratch, copied into an existing game image,
+//! and in the compose files of `examples/`; and on a kernel as old as the oldest that musl supports.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use crate::support::docker::{self, Compose, Container, GAME_IMAGE, IMAGE, WRAPPED_IMAGE, ok};
+use crate::support::local_sdk::json_string;
+use crate::support::wait::{poll, until};
+use crate::support::{Port, client, secs};
+
+/// What a careful operator gives it, and nothing else.
+const CONFINED: [&str; 6] = [
+    "--read-only",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--memory=16m",
+    "--memory-swap=16m",
+    "--pids-limit=64",
+];
+
+/// A Pod in small: one network namespace with loopback alone, the local SDK server, and bzflag on port 5154.
+fn pod() -> (Container, Container) {
+    let sdk = Container::run(&["--network=none", "--no-healthcheck", IMAGE, "local-sdk"]);
+    let game = Container::run(&[&sdk.network(), GAME_IMAGE, "/usr/games/bzfs", "-p", "5154"]);
+    (sdk, game)
+}
+
+#[test]
+fn the_image_holds_one_file_and_runs_as_a_number() {
+    if !docker::ready() {
+        return;
+    }
+    let config = |template| ok(&["image", "inspect", "--format", template, IMAGE]);
+    assert_eq!(config("{{.Config.User}}"), "65532:65532");
+    assert_eq!(config("{{json .Config.Entrypoint}}"), r#"["/agones-shim"]"#);
+    assert_eq!(config("{{index .Config.Labels \"org.opencontainers.image.licenses\"}}"), "Apache-2.0");
+    assert_eq!(config("{{json .Config.Healthcheck.Test}}"), r#"["CMD","/agones-shim","probe"]"#);
+    assert_eq!(config("{{len .RootFS.Layers}}"), "1");
+    let size: u64 = config("{{.Size}}").parse().expect("a number");
+    assert!(size <= 4 << 20, "{size} bytes");
+    assert!(ok(&["run", "--rm", "--network=none", IMAGE, "--version"]).starts_with("agones-shim "));
+}
+
+#[test]
+fn a_confined_sidecar_says_ready_answers_probes_and_drains_on_docker_stop() {
+    if !docker::ready() {
+        return;
+    }
+    let (sdk, _game) = pod();
+    let network = sdk.network();
+    let mut args = vec![network.as_str(), "--health-interval=1s", "--env=AGONES_SHIM_READY_TCP=5154"];
+    args.extend(CONFINED);
+    args.push(IMAGE);
+    let shim = Container::run(&args);
+    until("state Ready", secs(60), || (state(&sdk)? == "Ready").then_some(()));
+
+    let probe = shim.exec(&["/agones-shim", "probe"]);
+    assert!(probe.status.success(), "{}", String::from_utf8_lossy(&probe.stderr));
+    until("Docker's HEALTHCHECK", secs(30), || (shim.inspect("{{.State.Health.Status}}") == "healthy").then_some(()));
+
+    let took = shim.stop(30);
+    assert!(took < secs(9), "Shutdown() and its confirmation took {took:?}");
+    assert_eq!(shim.exit_code(secs(1)), 0);
+    assert_eq!(state(&sdk).as_deref(), Some("Shutdown"));
+    assert_eq!(shim.inspect("{{.State.OOMKilled}}"), "false");
+}
+
+#[test]
+fn a_probe_of_a_game_that_is_gone_fails_in_an_image_without_a_shell() {
+    if !docker::ready() {
+        return;
+    }
+    let gone = docker::docker(&["run", "--rm", "--network=none", "--env=AGONES_SHIM_READY_TCP=5154", IMAGE, "probe"]);
+    assert_eq!(gone.status.code(), Some(69), "{}", String::from_utf8_lossy(&gone.stderr));
+}
+
+#[test]
+fn copied_into_an_existing_image_it_is_pid_1_and_docker_stop_is_quick() {
+    if !docker::ready() {
+        return;
+    }
+    let sdk = Container::run(&["--network=none", "--no-healthcheck", IMAGE, "local-sdk"]);
+    let game = Container::run(&[&sdk.network(), "--health-interval=1s", WRAPPED_IMAGE]);
+    until("state Ready", secs(60), || (state(&sdk)? == "Ready").then_some(()));
+    let first = game.exec(&["cat", "/proc/1/comm"]);
+    assert_eq!(String::from_utf8_lossy(&first.stdout).trim(), "agones-shim");
+    until("Docker's HEALTHCHECK", secs(30), || (game.inspect("{{.State.Health.Status}}") == "healthy").then_some(()));
+
+    let took = game.stop(60);
+    assert!(took < secs(12), "{took:?} of a grace of 60 s");
+    assert_eq!(state(&sdk).as_deref(), Some("Shutdown"));
+    // bzfs leaves with 0 or dies of the signal, as its version likes; killed by Docker it would be 137.
+    let code = game.exit_code(secs(1));
+    assert!(code == 0 || code == 143, "exit code {code}");
+}
+
+#[test]
+fn exit_codes_come_through_an_existing_image() {
+    if !docker::ready() {
+        return;
+    }
+    for (command, code) in [
+        (&["sh", "-c", "exit 0"] as &[&str], 0),
+        (&["sh", "-c", "exit 3"], 3),
+        (&["sh", "-c", "kill -9 $$"], 137),
+        (&["sh", "-c", "kill -11 $$"], 139),
+        (&["/nonexistent"], 127),
+        (&["/etc"], 126),
+    ] {
+        let mut args = vec!["--network=none", "--env=AGONES_SHIM_SDK=off", WRAPPED_IMAGE];
+        args.extend(command);
+        assert_eq!(Container::run(&args).exit_code(secs(30)), code, "{command:?}");
+    }
+}
+
+#[test]
+fn the_compose_example_runs_game_shim_and_local_sdk() {
+    if !docker::ready() {
+        return;
+    }
+    let (game_port, sdk_port) = (Port::reserve(), Port::reserve());
+    let (game_number, sdk_number) = (game_port.number(), sdk_port.number());
+    // Docker binds them itself.
+    drop((game_port, sdk_port));
+    let compose = Compose::of(
+        "examples/compose.yaml",
+        &[
+            ("GAME_IMAGE", GAME_IMAGE),
+            ("AGONES_SHIM_IMAGE", IMAGE),
+            ("GAME_PORT", &game_number.to_string()),
+            ("SDK_HTTP_PORT", &sdk_number.to_string()),
+        ],
+    );
+    compose.ok(&["up", "--detach"]);
+    let sdk = SocketAddr::from((Ipv4Addr::LOCALHOST, sdk_number));
+    let state = || json_string(&client::get(sdk, "/gameserver", secs(2)).ok()?.body, "state");
+    until("state Ready through the published port", secs(60), || (state()? == "Ready").then_some(()));
+    client::post(sdk, "/local/allocate", "", secs(5)).expect("the local SDK server answers");
+    until("state Allocated", secs(10), || (state()? == "Allocated").then_some(()));
+
+    compose.ok(&["stop", "shim"]);
+    assert_eq!(state().as_deref(), Some("Shutdown"));
+    compose.ok(&["stop"]);
+}
+
+#[test]
+fn the_compose_example_without_agones_runs_and_stops() {
+    if !docker::ready() {
+        return;
+    }
+    let port = Port::reserve();
+    let number = port.number().to_string();
+    drop(port);
+    let compose =
+        Compose::of("examples/compose-without-agones.yaml", &[("GAME_IMAGE", WRAPPED_IMAGE), ("GAME_PORT", &number)]);
+    compose.ok(&["up", "--detach"]);
+    let id = compose.ok(&["ps", "--quiet", "game"]);
+    let health = || ok(&["inspect", "--format", "{{.State.Health.Status}}", &id]);
+    until("healthy by agones-shim probe", secs(60), || (health() == "healthy").then_some(()));
+    compose.ok(&["stop"]);
+    let code = ok(&["inspect", "--format", "{{.State.ExitCode}}", &id]);
+    assert!(code == "0" || code == "143", "exit code {code}");
+}
+
+/// System calls that Linux 4.4 does not have, as a seccomp profile that answers as that kernel would.
+const NEWER_THAN_LINUX_4_4: &str = r#"{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":[
+    "copy_file_range","preadv2","pwritev2","pkey_mprotect","pkey_alloc","pkey_free","statx","io_pgetevents","rseq",
+    "pidfd_send_signal","io_uring_setup","io_uring_enter","io_uring_register","open_tree","move_mount","fsopen",
+    "fsconfig","fsmount","fspick","pidfd_open","clone3","close_range","openat2","pidfd_getfd","faccessat2",
+    "process_madvise","epoll_pwait2","mount_setattr","landlock_create_ruleset","landlock_add_rule",
+    "landlock_restrict_self","memfd_secret","process_mrelease","futex_waitv","set_mempolicy_home_node"],
+    "action":"SCMP_ACT_ERRNO","errnoRet":38}]}"#;
+
+#[test]
+fn no_system_call_newer_than_linux_4_4_is_needed() {
+    if !docker::ready() {
+        return;
+    }
+    let profile = docker::temp_file("seccomp.json", NEWER_THAN_LINUX_4_4);
+    let old_kernel = format!("--security-opt=seccomp={}", profile.display());
+    let sdk = Container::run(&["--network=none", "--no-healthcheck", &old_kernel, IMAGE, "local-sdk"]);
+    let game = Container::run(&[&sdk.network(), &old_kernel, WRAPPED_IMAGE]);
+    let ready = poll(secs(60), || (state(&sdk)? == "Ready").then_some(()));
+    fs::remove_file(profile).expect("it was written above");
+    assert!(ready.is_some(), "not Ready\n{}\n{}", game.logs(), sdk.logs());
+    game.stop(60);
+    assert_eq!(state(&sdk).as_deref(), Some("Shutdown"));
+}
+
+/// The GameServer's state, asked for by the shim's own binary, as a hook would: the container has nothing else.
+fn state(sdk: &Container) -> Option<String> {
+    json_string(&String::from_utf8_lossy(&sdk.exec(&["/agones-shim", "sdk", "gameserver"]).stdout), "state")
+}

@@ -1,0 +1,405 @@
+//! The wrapper as an init: what the child inherits, how it ends, who is reaped, what a stop waits for.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use nix::sys::signal::Signal;
+
+use crate::support::shim::{self, Builder};
+use crate::support::specimen::{orphans_reaped, specimen, wrap};
+use crate::support::{millis, proc, secs, wait};
+
+/// A directory of a test's own, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("agones-shim-wrapper-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory of our own");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str, mode: u32) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, text).expect("our own directory is writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("our own file");
+        path.to_str().expect("UTF-8").to_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn sh(script: &str) -> Builder {
+    wrap(["sh", "-c", script])
+}
+
+#[test]
+fn every_exit_code_comes_through() {
+    for code in 0..=255 {
+        sh(&format!("exit {code}")).spawn().expect_code(code, secs(10));
+    }
+}
+
+#[test]
+fn every_deadly_signal_becomes_128_plus_its_number() {
+    let harmless = [17, 18, 19, 20, 21, 22, 23, 28, 32, 33];
+    for signal in (1..=64).filter(|signal| !harmless.contains(signal)) {
+        sh(&format!("ulimit -c 0; kill -{signal} $$")).spawn().expect_code(128 + signal, secs(10));
+    }
+}
+
+#[test]
+fn a_program_that_cannot_run_is_named_with_what_to_do() {
+    let scratch = Scratch::new("cannot-run");
+    let plain = scratch.file("plain", "echo hello\n", 0o644);
+    let no_shebang = scratch.file("no-shebang", "echo hello\n", 0o755);
+    let no_interpreter = scratch.file("no-interpreter", "#!/nowhere/sh\n", 0o755);
+    let dir = scratch.0.to_str().expect("UTF-8").to_owned();
+    let missing = format!("{dir}/missing");
+    for (program, code, message) in [
+        ("no-such-game", 127, "was not found in PATH=/usr/bin:/bin: write its full path"),
+        (missing.as_str(), 127, "was not found: check the path"),
+        ("/etc/passwd/game", 127, "was not found: check the path"),
+        (no_interpreter.as_str(), 127, "is there, but what runs it is not: the interpreter in its first line, or"),
+        (dir.as_str(), 126, "is a directory, not a program"),
+        (plain.as_str(), 126, "may not be executed: chmod +x it"),
+        (no_shebang.as_str(), 126, "is neither a program for this machine nor a script: a script's first line has to"),
+        ("", 127, "was not found: a program's name cannot be empty"),
+    ] {
+        let end = wrap([program]).var("PATH", "/usr/bin:/bin").run(secs(10));
+        assert_eq!(end.code, code, "{program:?}: {end:?}");
+        assert!(end.stderr.contains(message) && end.stderr.contains(program), "{program:?}: {end:?}");
+        assert_eq!(end.stdout, "", "{program:?}");
+    }
+}
+
+/// How a program starts without the shim and with it, behind the same words.
+fn described(prefix: &[&str]) -> (String, String) {
+    let argv = specimen(["describe"]);
+    let bare = Builder::of(&argv[0]).args(&argv[1..]).behind(prefix).run(secs(10));
+    let wrapped = wrap(&argv).behind(prefix).run(secs(10));
+    assert_eq!((bare.code, wrapped.code), (0, 0), "{bare:?} {wrapped:?}");
+    // The one thing that is meant to differ.
+    assert!(wrapped.stdout.contains("leads its group true"), "{wrapped:?}");
+    let rest = |text: &str| text.lines().filter(|line| !line.starts_with("leads")).collect::<Vec<_>>().join("\n");
+    (rest(&bare.stdout), rest(&wrapped.stdout))
+}
+
+#[test]
+fn the_child_starts_as_if_the_shim_were_not_there() {
+    for prefix in [
+        &[][..],
+        &["sh", "-c", "trap '' HUP PIPE CHLD USR1 TSTP; cd /; umask 027; exec nice \"$@\"", "sh"],
+        &["env", "--ignore-signal=INT", "--block-signal=TERM", "--block-signal=40"],
+        &["sh", "-c", "exec \"$@\" <&- 7</dev/null", "sh"],
+        &["sh", "-c", "exec \"$@\" 2>&-", "sh"],
+    ] {
+        let (bare, wrapped) = described(prefix);
+        assert_eq!(bare, wrapped, "behind {prefix:?}");
+        assert!(bare.contains("mask ") && bare.contains("cwd "), "{bare}");
+    }
+}
+
+#[test]
+fn the_environment_arrives_without_what_systemd_meant_for_the_shim() {
+    let end = wrap(["env"])
+        .var("PATH", "/usr/bin:/bin")
+        .var("GAME", "chess")
+        .var("LISTEN_ADDRESS", "0.0.0.0")
+        .var("NOTIFY_SOCKET", "/nowhere")
+        .var("WATCHDOG_PID", "1")
+        .var("WATCHDOG_USEC", "90000000")
+        .var("LISTEN_PID", "1")
+        .var("LISTEN_FDS", "0")
+        .var("LISTEN_FDNAMES", "")
+        .run(secs(10));
+    let has = |line: &str| end.stdout.lines().any(|other| other == line);
+    assert!(has("GAME=chess") && has("LISTEN_ADDRESS=0.0.0.0") && has("PATH=/usr/bin:/bin"), "{end:?}");
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
+        assert!(!end.stdout.contains(name), "{name}: {end:?}");
+    }
+}
+
+#[test]
+fn a_hundred_megabytes_pass_unchanged() {
+    let mut child = Command::new(shim::binary())
+        .args(["--", "cat"])
+        .envs([("AGONES_SHIM_SDK", "off"), ("AGONES_SHIM_READY_TCP", "1")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let block: Vec<u8> = (0..1_000_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let sent = block.clone();
+    let writer = std::thread::spawn(move || {
+        for _ in 0..25 {
+            stdin.write_all(&sent).expect("cat reads");
+        }
+    });
+    let mut stdout = child.stdout.take().expect("piped");
+    let mut got = vec![0; block.len()];
+    for _ in 0..25 {
+        stdout.read_exact(&mut got).expect("cat writes");
+        assert!(got == block, "a block came out changed");
+    }
+    assert_eq!(stdout.read(&mut got).expect("the end"), 0);
+    writer.join().expect("written");
+    assert!(child.wait().expect("a child of ours").success());
+}
+
+fn zombies(pid: i32) -> usize {
+    proc::children(pid).into_iter().filter(|&child| proc::state(child) == Some('Z')).count()
+}
+
+#[test]
+fn a_thousand_orphans_are_reaped() {
+    let mut shim = wrap(specimen(["orphans", "1000"])).stdin(Stdio::piped()).spawn();
+    let took = orphans_reaped(&mut shim, 1000, secs(5));
+    assert!(took.is_some(), "{} zombies are left", zombies(shim.pid()));
+}
+
+#[test]
+fn negative_control_of_the_reaping_test() {
+    let argv = specimen(["adopt"]);
+    let adopter = Builder::of(&argv[0]).args(&argv[1..]).args(specimen(["orphans", "1000"]));
+    let mut adopter = adopter.stdin(Stdio::piped()).behind(["env"]).spawn();
+    assert_eq!(orphans_reaped(&mut adopter, 1000, secs(2)), None);
+    wait::until_true("zombies that nobody reaps", secs(10), || zombies(adopter.pid()) == 1000);
+}
+
+#[test]
+fn the_shim_stays_while_the_server_behind_a_shell_saves() {
+    let game = "trap 'echo saving; sleep 0.7; echo saved; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut shim = wrap(["sh", "-c", "sh -c \"$1\"; true", "sh", game]).spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(143, secs(10));
+    let saved = shim.wait_for_line("saved", secs(2)).at;
+    let left = shim.exited_at().expect("it has ended");
+    assert!(saved < left + millis(100), "it left {:?} before the server had saved", saved.duration_since(left));
+}
+
+#[test]
+fn with_scope_child_the_helpers_are_left_alone() {
+    let script = "trap 'echo stopping; exit 5' TERM; (trap 'echo helper hit' TERM; echo ready; sleep 2) & wait";
+    let mut shim = sh(script).set("STOP_SCOPE", "child").spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("stopping", secs(5));
+    shim.expect_code(5, secs(20));
+    shim.assert_no_line("helper hit");
+}
+
+#[test]
+fn a_child_that_ignores_term_and_saves_on_int() {
+    let script = "trap '' TERM; trap 'echo saved; exit 0' INT; echo ready; while :; do sleep 0.05; done";
+    let mut shim = sh(script).set("STOP_SIGNAL", "INT").spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("saved", secs(5));
+    shim.expect_code(0, secs(10));
+}
+
+#[test]
+fn a_child_that_ignores_every_stop_is_waited_for() {
+    let mut shim = sh("trap '' TERM INT HUP; echo ready; sleep 1.5; exit 4").spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.signal(Signal::SIGTERM);
+    shim.assert_stays(millis(600));
+    shim.expect_code(4, secs(10));
+}
+
+#[test]
+fn what_leaves_the_childs_group_does_not_hold_the_shim() {
+    let mut shim = sh("setsid sleep 2 & sleep 0.1; exit 6").spawn();
+    let start = Instant::now();
+    shim.expect_code(6, secs(10));
+    assert!(start.elapsed() < secs(2), "it waited for a daemon");
+}
+
+#[test]
+fn an_entrypoint_script_can_exec_the_shim() {
+    let script = "export GAME=chess; exec \"$@\"";
+    let mut shim = sh("echo \"$GAME $$\"; exit 9").behind(["sh", "-c", script, "sh"]).spawn();
+    shim.wait_for_line("chess", secs(5));
+    shim.expect_code(9, secs(5));
+}
+
+// As PID 1 of a PID namespace, which only root may make.
+
+fn pid_1(shim: Builder) -> Builder {
+    shim.behind(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"])
+}
+
+/// PID namespaces can be made here.
+pub fn may_unshare() -> bool {
+    let may = Command::new("unshare").args(["--pid", "--fork", "--mount-proc", "true"]).status();
+    let may = may.is_ok_and(|status| status.success());
+    if !may {
+        eprintln!("skipped: no PID namespaces here");
+    }
+    may
+}
+
+#[test]
+fn as_pid_1_it_passes_codes_reaps_orphans_and_stops() {
+    if !may_unshare() {
+        return;
+    }
+    pid_1(sh("exit 3")).spawn().expect_code(3, secs(10));
+    pid_1(sh("kill -9 $$")).spawn().expect_code(137, secs(10));
+    let end = pid_1(sh("echo $PPID")).run(secs(10));
+    assert_eq!(end.stdout, "1\n");
+
+    let mut shim = pid_1(wrap(specimen(["orphans", "1000"]))).stdin(Stdio::piped()).spawn();
+    let took = orphans_reaped(&mut shim, 1000, secs(5));
+    assert!(took.is_some(), "{} zombies are left", zombies(shim.pid()));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(143, secs(10));
+}
+
+#[test]
+fn as_pid_1_what_the_child_leaves_behind_ends_with_it() {
+    if !may_unshare() {
+        return;
+    }
+    let mut shim = pid_1(sh("setsid sleep 61 & echo started; read line")).stdin(Stdio::piped()).spawn();
+    shim.wait_for_line("started", secs(10));
+    let pid = shim.pid();
+    let daemon = wait::until("the daemon", secs(5), || {
+        proc::descendants(pid)
+            .into_iter()
+            .find(|&pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line == b"sleep\x0061\x00"))
+    });
+    drop(shim.stdin());
+    shim.expect_code(1, secs(10));
+    wait::until_true("the namespace's end", secs(5), || !proc::is_alive(daemon));
+}
+
+#[test]
+fn around_freeciv_with_its_console_on_stdin() {
+    let freeciv = "/usr/games/freeciv-server";
+    if fs::metadata(freeciv).is_err() {
+        eprintln!("skipped: no {freeciv}");
+        return;
+    }
+    let port = crate::support::Port::reserve();
+    let scratch = Scratch::new("freeciv");
+    fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).expect("our own directory");
+    let number = port.number().to_string();
+    let start = |scratch: &Scratch| {
+        // It refuses to run as root.
+        let as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let prefix = if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) { &as_nobody[..] } else { &[] };
+        let mut shim = wrap(prefix)
+            .args([freeciv, "--port", &number, "--bind", "127.0.0.1", "--Announce", "none", "--saves"])
+            .arg(&scratch.0)
+            .var("HOME", &scratch.0)
+            .var("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .spawn();
+        shim.wait_for_line("accepting new client connections", secs(30));
+        let mut console = shim.stdin().expect("piped");
+        console.write_all(b"set maxplayers 7\nshow maxplayers\n").expect("it reads");
+        shim.wait_for_line("7", secs(10));
+        (shim, console)
+    };
+    // The console ends it.
+    let (mut shim, mut console) = start(&scratch);
+    console.write_all(b"quit\n").expect("it reads");
+    shim.expect_code(0, secs(10));
+    // A stop ends it: freeciv catches TERM and says goodbye.
+    let (mut shim, _console) = start(&scratch);
+    shim.signal(Signal::SIGTERM);
+    let code = shim.expect_exit(secs(15));
+    assert!([0, 143].contains(&code), "freeciv ended with {code}");
+}
+
+// The stop hook.
+
+/// A shell script as a stop hook; `$DIR` is the test's own directory.
+fn hook(scratch: &Scratch, script: &str) -> String {
+    scratch.file("hook", &format!("#!/bin/sh\nDIR={}\n{script}\n", scratch.0.display()), 0o755)
+}
+
+#[test]
+fn the_hook_ends_before_the_stop_signal_and_knows_the_child() {
+    let scratch = Scratch::new("hook");
+    let hook = hook(
+        &scratch,
+        "echo hook for $AGONES_SHIM_CHILD_PID because of $AGONES_SHIM_STOP_REASON; read x || echo no stdin; \
+         env > $DIR/env; sleep 0.3; echo hook done",
+    );
+    let mut shim = sh("trap 'echo told; exit 3' TERM; echo pid $$; echo ready; while :; do sleep 0.05; done")
+        .set("STOP_HOOK", hook)
+        .var("NOTIFY_SOCKET", "/nowhere")
+        .spawn();
+    shim.wait_for_line("ready", secs(10));
+    let pid = shim.output().matching("pid ").remove(0).text["pid ".len()..].to_owned();
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(10));
+    let line = shim.wait_for_line("hook for", secs(1));
+    assert_eq!(line.text, format!("hook for {pid} because of signal"));
+    assert_eq!(line.stream, crate::support::output::Stream::Stderr, "stdout belongs to the game");
+    shim.wait_for_line("no stdin", secs(1));
+    let (done, told) = (shim.wait_for_line("hook done", secs(1)), shim.wait_for_line("told", secs(1)));
+    assert!(done.at < told.at, "the stop signal came before the hook had ended");
+    let env = fs::read_to_string(scratch.0.join("env")).expect("the hook wrote it");
+    assert!(!env.contains("NOTIFY_SOCKET"), "{env}");
+}
+
+#[test]
+fn a_hook_that_hangs_or_fails_or_is_missing_does_not_stop_the_stop() {
+    let scratch = Scratch::new("bad-hook");
+    for (script, reason) in [
+        (Some("trap '' TERM; echo hanging; while :; do sleep 0.1; done"), "timed out after 1s"),
+        (Some("exit 3"), "exit code 3"),
+        (Some("kill -9 $$"), "killed by SIGKILL"),
+        (None, "was not found: check the path"),
+    ] {
+        let hook = script.map_or_else(|| "/nowhere/hook".to_owned(), |script| hook(&scratch, script));
+        let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done")
+            .set("STOP_HOOK", hook)
+            .set("STOP_HOOK_TIMEOUT_SECS", 1)
+            .spawn();
+        shim.wait_for_line("ready", secs(10));
+        let start = Instant::now();
+        shim.signal(Signal::SIGTERM);
+        shim.expect_code(3, secs(10));
+        assert!(start.elapsed() < secs(6), "{reason}: {:?}", start.elapsed());
+        shim.wait_for_line(reason, secs(1));
+    }
+}
+
+#[test]
+fn a_hook_that_leaves_a_process_behind_does_not_hold_the_stop() {
+    let scratch = Scratch::new("daemon-hook");
+    let hook = hook(&scratch, "sleep 8 & exit 0");
+    let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done").set("STOP_HOOK", hook).spawn();
+    shim.wait_for_line("ready", secs(10));
+    let start = Instant::now();
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(7));
+    assert!(start.elapsed() < secs(5), "it waited for what the hook left behind");
+}
+
+#[test]
+fn a_hook_that_does_not_exist_is_named_at_the_stop() {
+    let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done")
+        .set("STOP_HOOK", "/nowhere/save --now")
+        .spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(3, secs(10));
+    shim.wait_for_line("/nowhere/save", secs(1));
+}

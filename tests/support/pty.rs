@@ -1,0 +1,138 @@
+//! A pseudo-terminal with a program on it, and a hand at the keyboard.
+//!
+//! The program leads a session of its own that the terminal controls, as one behind a terminal window or `docker run
+//! -it` does.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use nix::libc;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::output::{Output, Stream};
+use super::{proc, wait};
+
+/// Ctrl-C.
+pub const INTERRUPT: &str = "\x03";
+/// Ctrl-Z.
+pub const SUSPEND: &str = "\x1a";
+/// Ctrl-\.
+pub const QUIT: &str = "\x1c";
+
+/// See the module.
+pub struct Terminal {
+    master: File,
+    child: Child,
+    output: Output,
+}
+
+impl Terminal {
+    /// Starts a program on a new terminal of 80 x 24.
+    #[track_caller]
+    pub fn start<A: AsRef<OsStr>>(argv: impl IntoIterator<Item = A>, vars: &[(&str, &str)]) -> Self {
+        let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = nix::pty::openpty(Some(&size), None).expect("a pseudo-terminal");
+        let slave = File::from(pty.slave);
+        let copy = || slave.try_clone().expect("a descriptor");
+        let child = Command::new("setsid")
+            .arg("--ctty")
+            .args(argv)
+            .env_clear()
+            .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C"), ("PS1", "prompt\n")])
+            .envs(vars.iter().copied())
+            .stdin(copy())
+            .stdout(copy())
+            .stderr(copy())
+            .spawn()
+            .expect("setsid starts");
+        drop(slave);
+        let master = File::from(pty.master);
+        let output = Output::new();
+        output.read(Stream::Stdout, master.try_clone().expect("a descriptor"));
+        Self { master, child, output }
+    }
+
+    /// Types.
+    pub fn type_in(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Changes the window's size.
+    pub fn resize(&self, rows: u16, columns: u16) {
+        let size = libc::winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: the size is live.
+        assert_eq!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+    }
+
+    /// The number of lines so far.
+    pub fn mark(&self) -> usize {
+        self.output.lines().len()
+    }
+
+    /// The first line after a mark that is exactly this (what was typed is echoed, and may contain it).
+    #[track_caller]
+    pub fn wait_for(&self, mark: usize, line: &str, within: Duration) -> String {
+        self.wait(mark, line, within, |text| text == line)
+    }
+
+    /// The first line after a mark that contains this.
+    #[track_caller]
+    pub fn wait_for_part(&self, mark: usize, part: &str, within: Duration) -> String {
+        self.wait(mark, part, within, |text| text.contains(part))
+    }
+
+    #[track_caller]
+    fn wait(&self, mark: usize, what: &str, within: Duration, wanted: impl Fn(&str) -> bool) -> String {
+        match self.output.wait(mark, within, |line| wanted(line.text.trim_end_matches('\r'))) {
+            Some(line) => line.text,
+            None => panic!("no line {what:?} within {within:?}\n{}", self.output),
+        }
+    }
+
+    /// Some line contains this, now or within this time.
+    pub fn shows(&self, part: &str, within: Duration) -> bool {
+        self.output.wait(0, within, |line| line.text.contains(part)).is_some()
+    }
+
+    /// Lines so far that contain this.
+    pub fn lines_with(&self, part: &str) -> usize {
+        self.output.matching(part).len()
+    }
+
+    /// The program's pid.
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a pid is an int")
+    }
+
+    /// The group in the foreground.
+    pub fn foreground(&self) -> i32 {
+        // SAFETY: no pointers.
+        unsafe { libc::tcgetpgrp(self.master.as_raw_fd()) }
+    }
+
+    /// Waits for the program's end; a signal's number is negative.
+    #[track_caller]
+    pub fn expect_exit(&mut self, within: Duration) -> i32 {
+        use std::os::unix::process::ExitStatusExt;
+        let status = wait::poll(within, || self.child.try_wait().expect("a child of our own"));
+        let Some(status) = status else { panic!("still running after {within:?}\n{}", self.output) };
+        status.code().or(status.signal().map(|signal| -signal)).expect("it has ended")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            for pid in proc::descendants(self.pid()) {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
