@@ -50,6 +50,7 @@ pub mod http;
 pub mod local_sdk;
 pub mod logging;
 pub mod machine;
+pub mod notify;
 pub mod probe;
 pub mod proto;
 pub(crate) mod reaper;

@@ -16,6 +16,7 @@ use crate::child::{Child, Processes};
 use crate::exit::ExitReason;
 use crate::hook;
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
+use crate::notify::Notifier;
 use crate::probe::{self, Command};
 use crate::scrape;
 use crate::sdk::Sdk;
@@ -38,6 +39,7 @@ pub struct Runtime<S> {
     beat: Worker<Duration>,
     scrape: Option<scrape::Scrape>,
     status: Option<Worker<News>>,
+    notifier: Option<Notifier>,
     /// The phase that others were told of last.
     phase: Phase,
     calls: CallStats,
@@ -51,7 +53,7 @@ pub struct Runtime<S> {
 }
 
 impl<S: Sdk> Runtime<S> {
-    /// Starts the threads that always run. `argv` is the wrapper's program.
+    /// Starts the threads that always run. `argv` is the wrapper's program, `notifier` the service manager's socket.
     ///
     /// # Errors
     /// The system refuses another thread.
@@ -60,6 +62,7 @@ impl<S: Sdk> Runtime<S> {
         config: Config,
         sdk: S,
         processes: Processes,
+        notifier: Option<Notifier>,
         argv: Vec<OsString>,
         (sender, events): (Sender<Event>, Receiver<Event>),
     ) -> io::Result<Self> {
@@ -72,6 +75,7 @@ impl<S: Sdk> Runtime<S> {
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
+            notifier,
             settings,
             sdk,
             processes,
@@ -101,6 +105,7 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn turn(&mut self, mut effects: Effects) -> ExitReason {
+        self.notify();
         loop {
             for effect in effects.drain(..) {
                 match effect {
@@ -113,6 +118,14 @@ impl<S: Sdk> Runtime<S> {
             let asked = event == Event::StatusAsked;
             self.machine.step(Instant::now(), event, &mut effects);
             self.tell_status(asked);
+            self.notify();
+        }
+    }
+
+    fn notify(&mut self) {
+        let view = self.machine.view();
+        if let Some(notice) = self.notifier.as_mut().and_then(|notifier| notifier.turn(view)) {
+            write(&notice);
         }
     }
 

@@ -92,7 +92,7 @@ pub fn spawn(addr: StatusAddr, events: Sender<Event>) -> io::Result<Worker<News>
                 Ok(()) => return,
                 Err(panic) => {
                     phase = door.phase;
-                    log::error!(panic = panic_message(&*panic); "BUG: the status endpoint has failed and begins anew");
+                    write(&Notice::StatusFailed { message: panic_message(&*panic) });
                     std::thread::sleep(LISTEN_INTERVAL);
                 }
             }

@@ -6,6 +6,7 @@
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
 //! `counter`, `stop` (the way out).
 
+pub mod catalogue;
 mod claim;
 mod config;
 mod counter;

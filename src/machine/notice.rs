@@ -66,6 +66,8 @@ pub enum Notice {
     ThreadDied { thread: &'static str, message: String },
     StatusServed { addr: String },
     StatusNotServed { addr: String, error: String },
+    StatusFailed { message: String },
+    NotifyUnusable { error: String },
     WatchdogTooShort { watchdog: Duration, needed: Duration },
 }
 
@@ -290,6 +292,14 @@ impl Notice {
                  whatever has its port",
                 vec![("addr", addr.clone()), ("error", error.clone())],
             ),
+            Self::StatusFailed { message } => (
+                Error,
+                "BUG: the status endpoint has failed and begins anew; please report this line",
+                vec![("panic", message.clone())],
+            ),
+            Self::NotifyUnusable { error } => {
+                (Warn, "NOTIFY_SOCKET cannot be used: systemd is told nothing", vec![("error", error.clone())])
+            }
             Self::WatchdogTooShort { watchdog, needed } => (
                 Warn,
                 "systemd's watchdog may end agones-shim before it can tell that the game server is gone: raise WatchdogSec=",

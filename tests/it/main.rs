@@ -15,6 +15,8 @@ mod host;
 mod link;
 mod liveness;
 mod local_sdk;
+mod logs;
+mod notify;
 mod proto;
 mod readiness;
 mod readme;

@@ -335,3 +335,107 @@ fn promtool_finds_nothing_in_the_metrics() {
         page(addr, "/metrics").body.contains("agones_shim_sdk_link_restarts_total 1\n")
     });
 }
+
+#[test]
+fn the_status_command_shows_the_page_to_people() {
+    let sdk = ScriptedSdk::start();
+    let mut game = Game::open();
+    let (mut running, addr, port) = served(
+        shim()
+            .sdk(&sdk)
+            .set("READY_TCP", game.port())
+            .set("HEALTH_INTERVAL_SECS", "0.2")
+            .set("LIVE_FAILURE_THRESHOLD", 1000),
+    );
+    running.wait_for_line(READY, secs(20));
+    sdk.wait_for_new_call("Health", secs(10));
+    let shown = shim().args(["status", &addr.to_string()]).run(secs(20));
+    assert_eq!((shown.code, shown.stderr.as_str()), (0, ""));
+    for part in [
+        "phase        ready  for ",
+        "gameserver   scripted  Ready",
+        "connected",
+        "  passed  ",
+        "call         Health  ok ",
+    ] {
+        assert!(shown.stdout.contains(part), "{part:?} in\n{}", shown.stdout);
+    }
+    assert!(!shown.stdout.contains('\x1b'), "plain, where it is no terminal");
+
+    game.die();
+    running.wait_for_line("liveness failed", secs(10));
+    // A bare port, from the environment.
+    let shown = shim().set("STATUS_ADDR", port.number()).arg("status").run(secs(20));
+    assert!(shown.stdout.contains("  connection refused  "), "{}", shown.stdout);
+    assert!(shown.stdout.contains(" of 1000 failed rounds"), "{}", shown.stdout);
+}
+
+#[test]
+fn the_status_command_tells_why_it_has_nothing_to_show() {
+    let nobody = Port::reserve();
+    let shown = shim().args(["status", &nobody.addr().to_string()]).run(secs(20));
+    let wanted = format!("agones-shim: status: http://{}/status: connection refused\n", nobody.addr());
+    assert_eq!((shown.code, shown.stdout.as_str(), shown.stderr), (69, "", wanted));
+    let shown = shim().arg("status").run(secs(20));
+    assert_eq!(shown.code, 64, "{shown:?}");
+    assert!(shown.stderr.contains("AGONES_SHIM_STATUS_ADDR"), "{shown:?}");
+}
+
+#[test]
+fn status_watch_goes_on_while_the_shim_comes_and_goes() {
+    let nobody = Port::reserve();
+    let mut watch = shim().args(["status", &nobody.addr().to_string(), "--watch"]).spawn();
+    watch.wait_for_line("connection refused", secs(10));
+    let game = Game::closed();
+    let mut running = shim().set("SDK", "off").set("READY_TCP", game.port()).set("STATUS_ADDR", nobody.addr()).spawn();
+    running.wait_for_line(OPEN, secs(10));
+    watch.wait_for_line("waiting for  the readiness probes", secs(10));
+    let mark = watch.mark();
+    drop(running);
+    watch.wait_for_line_after(mark, "connection refused", secs(10));
+}
+
+fn in_repository(path: &str) -> String {
+    format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_alert_rules_are_valid_and_fire_when_they_should() {
+    assert!(promtool(&["check", "rules", &in_repository("examples/alerts.yaml")], "").contains("3 rules found"));
+    promtool(&["test", "rules", &in_repository("tests/data/alerts-test.yaml")], "");
+}
+
+#[test]
+fn dashboard_and_alerts_ask_only_for_metrics_that_there_are() {
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100);
+    let game = Game::open();
+    let metrics = Game::open();
+    metrics.reply(crate::support::Reply::text("players 15\n"));
+    let (_shim, addr, _port) = served(
+        shim()
+            .sdk(&sdk)
+            .set("READY_TCP", game.port())
+            .set("HEALTH_INTERVAL_SECS", "0.2")
+            .set("COUNTER_NAME", "players")
+            .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
+            .set("COUNTER_METRIC", "players"),
+    );
+    until_true("every family", secs(20), || page(addr, "/metrics").body.contains("published_sent{"));
+    let there = page(addr, "/metrics").body;
+    let dashboard = std::fs::read_to_string(in_repository("examples/grafana-dashboard.json")).expect("it is there");
+    let dashboard: Value = serde_json::from_str(&dashboard).expect("JSON");
+    let alerts = std::fs::read_to_string(in_repository("examples/alerts.yaml")).expect("it is there");
+    let asked = dashboard.to_string() + &alerts;
+    let mut names = BTreeSet::new();
+    for (at, _) in asked.match_indices("agones_shim_") {
+        let end = asked[at..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(asked.len() - at);
+        names.insert(&asked[at..at + end]);
+    }
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let is_there =
+            there.lines().any(|line| line.starts_with(&format!("{name} ")) || line.starts_with(&format!("{name}{{")));
+        assert!(is_there, "{name} is no metric");
+    }
+}
