@@ -25,9 +25,11 @@ const GIVE_UP_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// A process that SIGKILL does not end within this time is not waited for.
 const LEAVE_AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// How a game ends when its console stops it: by itself, or of INT or QUIT, directly or through a shell.
-const ASKED_FOR: [ProcessEnd; 5] = [
+/// How a game ends when its console stops it: by itself, or of HUP, INT or QUIT, directly or through a shell.
+const ASKED_FOR: [ProcessEnd; 7] = [
     ProcessEnd::Exited(0),
+    ProcessEnd::Signaled(1),
+    ProcessEnd::Exited(128 + 1),
     ProcessEnd::Signaled(2),
     ProcessEnd::Signaled(3),
     ProcessEnd::Exited(128 + 2),

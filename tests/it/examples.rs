@@ -100,9 +100,10 @@ fn every_set_of_variables_passes_check_without_a_warning() {
     assert!(all.len() >= 7, "three Fleets, two compose files, a unit and a Dockerfile: {}", all.len());
     for (file, vars) in all {
         assert!(!vars.is_empty(), "{file} sets nothing");
-        let builder = vars.iter().fold(shim().unset("AGONES_SHIM_LOG_FORMAT").arg("check"), |builder, (name, value)| {
-            builder.var(name, value)
-        });
+        let builder =
+            vars.iter().fold(shim().unset("AGONES_SHIM_LOG_FORMAT").arg("check"), |builder, (name, value)| {
+                builder.var(name, value)
+            });
         let checked = builder.run(secs(20));
         assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{file}: {vars:?}");
     }
@@ -126,15 +127,17 @@ fn the_local_sdk_server_understands_every_fleet() {
     }
 }
 
+fn word(node: &Node, path: &str) -> String {
+    scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned()
+}
+
+fn number(node: &Node, path: &str) -> i64 {
+    word(node, path).parse().unwrap_or_else(|_| panic!("{path} is no number"))
+}
+
 #[test]
 fn fleets_and_autoscaler_agree() {
     let scaler = document("fleetautoscaler.yaml");
-    fn word(node: &Node, path: &str) -> String {
-        scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned()
-    }
-    fn number(node: &Node, path: &str) -> i64 {
-        word(node, path).parse().unwrap_or_else(|_| panic!("{path} is no number"))
-    }
     let (fleet_name, key) = (word(&scaler, "spec/fleetName"), word(&scaler, "spec/policy/counter/key"));
     let buffer = number(&scaler, "spec/policy/counter/bufferSize");
     let least = number(&scaler, "spec/policy/counter/minCapacity");
@@ -157,7 +160,10 @@ fn fleets_and_autoscaler_agree() {
         assert_eq!(named, several.map(|_| "game"), "{file}");
     }
     assert_eq!(
-        scalar(at(&document("fleet-native-sidecar.yaml"), "spec/template/spec/template/spec/initContainers/0/restartPolicy")),
+        scalar(at(
+            &document("fleet-native-sidecar.yaml"),
+            "spec/template/spec/template/spec/initContainers/0/restartPolicy"
+        )),
         Some("Always"),
         "without it, the Pod would wait for the shim's end before it starts the game"
     );
