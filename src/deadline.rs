@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_passed_deadline_leaves_nothing_and_says_how_long_it_was() {
         let deadline = Deadline::after(Duration::ZERO);
-        assert_eq!((deadline.left(), deadline.to_string().as_str()), (None, "timed out after 0ns"));
+        assert_eq!((deadline.left(), deadline.to_string().as_str()), (None, "timed out after 0s"));
         assert_eq!(Deadline::after(Duration::from_millis(1500)).to_string(), "timed out after 1.5s");
     }
 

@@ -74,7 +74,7 @@ fn the_interval_is_the_deadline_when_it_is_the_shorter_one() {
     let interval = Duration::from_millis(100);
     let settings = CounterSettings { interval, ..settings(listener.local_addr().unwrap()) };
     let began = Instant::now();
-    assert_eq!(scrape(&settings, &mut Resolver::new()), Err("timed out after 100ms".into()));
+    assert_eq!(scrape(&settings, &mut Resolver::new()), Err("timed out after 0.1s".into()));
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
