@@ -52,6 +52,14 @@ fn scalar(node: Option<&Node>) -> Option<&str> {
     }
 }
 
+fn word(node: &Node, path: &str) -> String {
+    scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned()
+}
+
+fn number(node: &Node, path: &str) -> i64 {
+    word(node, path).parse().unwrap_or_else(|_| panic!("{path} is no number"))
+}
+
 /// The variables of each container: Kubernetes' `env`, compose's `environment`.
 fn environments(node: &Node, found: &mut Vec<Vars>) {
     match &node.value {
@@ -61,12 +69,11 @@ fn environments(node: &Node, found: &mut Vec<Vars>) {
             for (key, value) in entries {
                 match (key.as_str(), &value.value) {
                     ("env", Value::List(items)) => {
-                        let word = |item, key| scalar(at(item, key)).expect("name and value").to_owned();
                         found.push(items.iter().map(|item| (word(item, "name"), word(item, "value"))).collect());
                     }
                     ("environment", Value::Map(entries)) => {
-                        let word = |value| scalar(Some(value)).expect("a value").to_owned();
-                        found.push(entries.iter().map(|(name, value)| (name.clone(), word(value))).collect());
+                        let text = |value| scalar(Some(value)).expect("a value").to_owned();
+                        found.push(entries.iter().map(|(name, value)| (name.clone(), text(value))).collect());
                     }
                     _ => environments(value, found),
                 }
@@ -100,9 +107,10 @@ fn every_set_of_variables_passes_check_without_a_warning() {
     assert!(all.len() >= 7, "three Fleets, two compose files, a unit and a Dockerfile: {}", all.len());
     for (file, vars) in all {
         assert!(!vars.is_empty(), "{file} sets nothing");
-        let builder = vars.iter().fold(shim().unset("AGONES_SHIM_LOG_FORMAT").arg("check"), |builder, (name, value)| {
-            builder.var(name, value)
-        });
+        let builder =
+            vars.iter().fold(shim().unset("AGONES_SHIM_LOG_FORMAT").arg("check"), |builder, (name, value)| {
+                builder.var(name, value)
+            });
         let checked = builder.run(secs(20));
         assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{file}: {vars:?}");
     }
@@ -129,8 +137,6 @@ fn the_local_sdk_server_understands_every_fleet() {
 #[test]
 fn fleets_and_autoscaler_agree() {
     let scaler = document("fleetautoscaler.yaml");
-    let word = |node, path| scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned();
-    let number = |node, path| word(node, path).parse::<i64>().unwrap_or_else(|_| panic!("{path} is no number"));
     let (fleet_name, key) = (word(&scaler, "spec/fleetName"), word(&scaler, "spec/policy/counter/key"));
     let buffer = number(&scaler, "spec/policy/counter/bufferSize");
     let least = number(&scaler, "spec/policy/counter/minCapacity");
@@ -153,7 +159,10 @@ fn fleets_and_autoscaler_agree() {
         assert_eq!(named, several.map(|_| "game"), "{file}");
     }
     assert_eq!(
-        scalar(at(&document("fleet-native-sidecar.yaml"), "spec/template/spec/template/spec/initContainers/0/restartPolicy")),
+        scalar(at(
+            &document("fleet-native-sidecar.yaml"),
+            "spec/template/spec/template/spec/initContainers/0/restartPolicy"
+        )),
         Some("Always"),
         "without it, the Pod would wait for the shim's end before it starts the game"
     );
