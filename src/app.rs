@@ -7,6 +7,7 @@ use std::sync::mpsc::channel;
 use crate::exit::ExitReason;
 use crate::logging;
 use crate::machine::{Config, Notice};
+use crate::notify::Notifier;
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
 use crate::settings::parse::{self, Rejected, Variable, Warning};
@@ -52,6 +53,10 @@ fn life(
         log::warn!("{warning}");
     }
     let config = Config::new(&settings, argv.is_some(), pod_hostname(&environment));
+    let notifier = Notifier::new(&environment).unwrap_or_else(|error| {
+        runtime::write(&Notice::NotifyUnusable { error: error.to_string() });
+        None
+    });
     let (events, received) = channel();
     let processes = match argv {
         Some(_) => signals.wrapper(environment, settings.stop.clone(), events.clone())?,
@@ -60,7 +65,7 @@ fn life(
     runtime::write(&started(&settings, argv.is_some()));
     let sdk = GrpcSdk::new(settings.sdk_endpoint.clone(), settings.sdk_call_timeout);
     let argv = argv.unwrap_or_default().to_vec();
-    Ok(Runtime::new(settings, config, sdk, processes, argv, (events, received))?.run())
+    Ok(Runtime::new(settings, config, sdk, processes, notifier, argv, (events, received))?.run())
 }
 
 fn started(settings: &Settings, wrapper: bool) -> Notice {

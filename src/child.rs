@@ -292,3 +292,35 @@ impl fmt::Display for StartError {
 }
 
 impl std::error::Error for StartError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(program: &str, path: &str) -> Vec<String> {
+        let paths = candidates(OsStr::new(program), OsStr::new(path));
+        paths.into_iter().map(|path| path.into_string().expect("UTF-8")).collect()
+    }
+
+    #[test]
+    fn a_name_is_looked_up_in_path_and_a_path_is_not() {
+        assert_eq!(tried("game", "/opt:/usr/bin"), ["/opt/game", "/usr/bin/game"]);
+        assert_eq!(tried("./game", "/opt"), ["./game"]);
+        assert_eq!(
+            tried("game", "/opt::"),
+            ["/opt/game", "./game", "./game"],
+            "an empty entry is the working directory"
+        );
+        assert_eq!(tried("", "/opt"), [""; 0]);
+    }
+
+    #[test]
+    fn a_variable_that_is_handed_in_replaces_an_inherited_one() {
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let inherited = [pair("A", "1"), pair("LISTEN_FDS", "3"), pair("B", "2"), pair("LISTEN_ADDRESS", "::")];
+        let processes = Processes::unstarted(Signals::NONE, inherited, mpsc::channel().0);
+        let program = processes.program(&["game".into()], vec![pair("A", "3"), pair("C", "with\0nul")]);
+        let envp: Vec<String> = program.envp.into_iter().map(|entry| entry.into_string().expect("UTF-8")).collect();
+        assert_eq!(envp, ["B=2", "LISTEN_ADDRESS=::", "A=3"]);
+    }
+}

@@ -1,5 +1,7 @@
 //! The commands that end by themselves: everything but the sidecar and the wrapper.
 
+mod status;
+
 use std::io::{self, Write};
 
 use crate::app::{reject, say};
@@ -11,7 +13,7 @@ use crate::machine::CallErrorKind;
 use crate::probe;
 use crate::sdk::once::{self, Reply};
 use crate::settings::parse::{self, Variable};
-use crate::settings::{check, help};
+use crate::settings::{StatusAddr, check, help};
 
 /// Runs one.
 #[must_use]
@@ -30,10 +32,8 @@ pub fn run(command: Result<Command, Usage>, environment: Vec<Variable>) -> ExitR
         Ok(Command::LocalSdk { args }) => local_sdk::run(args),
         Ok(Command::Sdk(call)) => sdk(&call, environment),
         Ok(Command::Probe) => probe(environment),
-        Ok(other) => {
-            say(&format!("{other:?} is not there yet"));
-            ExitReason::Usage
-        }
+        Ok(Command::Status { addr, watch }) => status(addr, watch, environment),
+        Ok(Command::Sidecar | Command::Wrapper { .. }) => unreachable!("main runs these two itself"),
     }
 }
 
@@ -83,6 +83,22 @@ fn probe(environment: Vec<Variable>) -> ExitReason {
     }
     say(&failed.join("\n"));
     ExitReason::GameServerGone
+}
+
+/// The address given, else that of the environment.
+fn status(addr: Option<StatusAddr>, watch: bool, environment: Vec<Variable>) -> ExitReason {
+    let addr = match addr {
+        Some(addr) => Some(addr),
+        None => match parse::status(environment) {
+            Ok((settings, _)) => settings.status_addr,
+            Err(rejected) => return reject(&rejected),
+        },
+    };
+    let Some(addr) = addr else {
+        say("status: no address (write agones-shim status 9360, or set AGONES_SHIM_STATUS_ADDR)");
+        return ExitReason::Usage;
+    };
+    status::run(&addr, watch)
 }
 
 /// Text on stdout. Whoever closes it early has read enough.

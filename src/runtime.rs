@@ -15,11 +15,14 @@ use crate::beat;
 use crate::child::{Child, Processes};
 use crate::exit::ExitReason;
 use crate::hook;
-use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice};
+use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
+use crate::notify::Notifier;
 use crate::probe::{self, Command};
 use crate::scrape;
 use crate::sdk::Sdk;
 use crate::settings::{Settings, StopSettings};
+use crate::stats::CallStats;
+use crate::status::{self, News, Report};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -35,6 +38,11 @@ pub struct Runtime<S> {
     probe: Option<Worker<Command>>,
     beat: Worker<Duration>,
     scrape: Option<scrape::Scrape>,
+    status: Option<Worker<News>>,
+    notifier: Option<Notifier>,
+    /// The phase that others were told of last.
+    phase: Phase,
+    calls: CallStats,
     processes: Processes,
     /// Wrapper: what the child is, and the child once it was started.
     argv: Vec<OsString>,
@@ -45,7 +53,7 @@ pub struct Runtime<S> {
 }
 
 impl<S: Sdk> Runtime<S> {
-    /// Starts the threads that always run. `argv` is the wrapper's program.
+    /// Starts the threads that always run. `argv` is the wrapper's program, `notifier` the service manager's socket.
     ///
     /// # Errors
     /// The system refuses another thread.
@@ -54,6 +62,7 @@ impl<S: Sdk> Runtime<S> {
         config: Config,
         sdk: S,
         processes: Processes,
+        notifier: Option<Notifier>,
         argv: Vec<OsString>,
         (sender, events): (Sender<Event>, Receiver<Event>),
     ) -> io::Result<Self> {
@@ -62,7 +71,11 @@ impl<S: Sdk> Runtime<S> {
             probe: Some(probe::spawn(&settings, sender.clone())?),
             beat: beat::spawn(sender.clone())?,
             scrape: None,
+            status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
+            phase: Phase::Waiting,
+            calls: CallStats::default(),
             child: None,
+            notifier,
             settings,
             sdk,
             processes,
@@ -92,6 +105,7 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn turn(&mut self, mut effects: Effects) -> ExitReason {
+        self.notify();
         loop {
             for effect in effects.drain(..) {
                 match effect {
@@ -101,7 +115,33 @@ impl<S: Sdk> Runtime<S> {
                 }
             }
             let event = self.next_event();
+            let asked = event == Event::StatusAsked;
             self.machine.step(Instant::now(), event, &mut effects);
+            self.tell_status(asked);
+            self.notify();
+        }
+    }
+
+    fn notify(&mut self) {
+        let view = self.machine.view();
+        if let Some(notice) = self.notifier.as_mut().and_then(|notifier| notifier.turn(view)) {
+            write(&notice);
+        }
+    }
+
+    /// How things stand, to the status endpoint: the phase when it changes, the rest when it is asked for.
+    fn tell_status(&mut self, asked: bool) {
+        let Some(status) = &self.status else { return };
+        let phase = self.machine.view().phase;
+        if std::mem::replace(&mut self.phase, phase) != phase {
+            status.tell(News::Phase(phase));
+        }
+        if asked {
+            status.tell(News::Report(Box::new(Report {
+                snapshot: self.machine.snapshot(Instant::now()),
+                calls: self.calls.clone(),
+                sdk_endpoint: self.settings.sdk_endpoint.to_string(),
+            })));
         }
     }
 
@@ -140,7 +180,9 @@ impl<S: Sdk> Runtime<S> {
             Call::GetCounter => Answer::GetCounter(self.sdk.counter(counter)),
             Call::UpdateCounter(count) => Answer::UpdateCounter(self.sdk.update_counter(counter, *count)),
         };
-        log::debug!(call:? = call, took:? = began.elapsed(), answer:? = answer; "SDK call");
+        let took = began.elapsed();
+        self.calls.record(call, &answer, took);
+        log::debug!(call:? = call, took:?, answer = answer.summary(); "SDK call");
         answer
     }
 

@@ -359,7 +359,13 @@ mod tests {
         let list = Some(beta::List { name: "names".into(), capacity, values });
         let paths = mask.iter().map(|&path| path.to_owned()).collect();
         let answer = lists.update(beta::UpdateListRequest { list, update_mask: Some(FieldMask { paths }) });
-        answer.map_or_else(|refusal| refusal.message, |_| listed(lists.get("names")))
+        match answer {
+            Ok(answer) => {
+                assert_eq!(answer, beta::List::default());
+                listed(lists.get("names"))
+            }
+            Err(refusal) => refusal.message,
+        }
     }
 
     #[test]

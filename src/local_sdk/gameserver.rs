@@ -10,7 +10,7 @@ use super::change::{Change, State};
 use super::counters::{Counters, Lists};
 use super::health::{HealthWatch, Look};
 use super::metadata;
-use super::request::{Code, Refusal, Reply, Request};
+use super::request::{Code, Outcome, Refusal, Reply, Request};
 use super::spec::Spec;
 use super::stamp;
 use super::timers::{Timer, Timers};
@@ -121,7 +121,7 @@ impl GameServer {
     ///
     /// # Errors
     /// The refusals of AGONES.md section 1.3, in its words.
-    pub fn call(&mut self, now: Duration, request: &Request, changes: &mut Vec<Change>) -> Result<Reply, Refusal> {
+    pub fn call(&mut self, now: Duration, request: &Request, changes: &mut Vec<Change>) -> Outcome {
         match request {
             Request::Ready => self.ask_for(now, State::RequestReady, None),
             Request::Allocate => self.ask_for(now, State::Allocated, None),
@@ -324,7 +324,6 @@ impl GameServer {
     fn delete(&mut self, now: Duration, by: &'static str, changes: &mut Vec<Change>) {
         if self.deleted_at.is_none() {
             self.deleted_at = Some(self.wall(now));
-            self.timers.stop(Timer::Health);
             self.shown([Change::Deleted { by }], changes);
         }
     }
@@ -347,7 +346,7 @@ impl GameServer {
         &mut self,
         now: Duration,
         change: impl FnOnce(&mut Lists) -> Result<crate::proto::beta::List, Refusal>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Outcome {
         let list = change(&mut self.lists)?;
         self.timers.start(Timer::Lists, now + self.setting.batch);
         Ok(Reply::List(list))
@@ -376,10 +375,10 @@ impl GameServer {
         }
     }
 
+    /// One write of the GameServer is one revision, whatever it changes.
     fn shown(&mut self, news: impl IntoIterator<Item = Change>, changes: &mut Vec<Change>) {
-        let before = changes.len();
         changes.extend(news);
-        self.revision += i64::try_from(changes.len() - before).unwrap_or(0);
+        self.revision += 1;
     }
 
     fn is_ending(&self) -> bool {

@@ -75,7 +75,7 @@ impl HealthWatch {
     /// What `/gshealthz` says.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        self.health.disabled || self.failures < self.health.failure_threshold
+        self.failures < self.health.failure_threshold
     }
 
     fn period(&self) -> Duration {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tiny_http::{HTTPVersion, Header, Request, Response};
 
 use super::json;
-use super::request::{Code, Refusal, Request as Call};
+use super::request::{Code, Refusal, Reply, Request as Call};
 use super::routes::{self, Route};
 use super::server::{Door, WATCH_ROOM};
 use crate::proto::sdk;
@@ -78,14 +78,14 @@ pub fn answer_sdk(door: &Door, mut request: Request) {
         Ok(Route::Watch) => return watch(door, request),
         Ok(Route::Beats(0)) => return respond(request, 400, String::new()),
         Ok(Route::Beats(number)) => {
-            (0..number).try_for_each(|_| door.call(Call::Health).map(drop)).map(|()| "{}".to_owned())
+            (0..number).map(|_| door.call(Call::Health)).find(Result::is_err).unwrap_or(Ok(Reply::Empty))
         }
         Ok(Route::Calls) => door.calls(),
-        Ok(Route::Call(call)) => door.call(call).map(|reply| json::reply(&reply)),
+        Ok(Route::Call(call)) => door.call(call),
         Err(refusal) => Err(refusal),
     };
     match outcome {
-        Ok(body) => respond(request, 200, body),
+        Ok(reply) => respond(request, 200, json::reply(&reply)),
         Err(refusal) => respond(request, refusal.code.http_status(), json::refusal(&refusal)),
     }
 }
@@ -94,15 +94,12 @@ pub fn answer_sdk(door: &Door, mut request: Request) {
 pub fn answer_health(door: &Door, request: Request) {
     let path = request.url().split('?').next().unwrap_or_default();
     let healthy = match path {
-        "/healthz" => Ok(true),
+        "/healthz" => true,
         "/gshealthz" => door.is_healthy(),
         _ => return drop(request.respond(Response::from_string("404 page not found\n").with_status_code(404))),
     };
-    let response = match healthy {
-        Ok(true) => Response::from_string("ok"),
-        Ok(false) | Err(_) => Response::from_string("").with_status_code(500),
-    };
-    drop(request.respond(response));
+    let (status, body) = if healthy { (200, "ok") } else { (500, "") };
+    drop(request.respond(Response::from_string(body).with_status_code(status)));
 }
 
 fn read_body(request: &mut Request) -> Result<Vec<u8>, (u16, String)> {

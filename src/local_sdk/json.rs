@@ -137,6 +137,8 @@ pub fn reply(reply: &Reply) -> String {
         Reply::GameServer(game_server) => write_game_server(&mut out, game_server),
         Reply::Counter(counter) => write_counter(&mut out, counter),
         Reply::List(list) => write_list(&mut out, list),
+        Reply::Health(healthy) => out.raw(healthy),
+        Reply::Calls(calls) => return calls.clone(),
     }
     out.finish()
 }

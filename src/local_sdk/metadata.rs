@@ -111,6 +111,19 @@ mod tests {
     }
 
     #[test]
+    fn each_reason_is_its_own() {
+        for (key, reason) in [
+            ("a/b/c", "there may be one '/' at most"),
+            ("A/b", "the part before '/' must be a DNS name in lower case"),
+            ("a/", "the name must not be empty"),
+            ("a b", "only letters, digits, '-', '_' and '.' are allowed"),
+            ("-a", "it must begin and end with a letter or a digit"),
+        ] {
+            assert_eq!(key_error(key), Some(reason), "{key:?}");
+        }
+    }
+
+    #[test]
     fn a_refusal_names_key_value_and_reason() {
         let pair = sdk::KeyValue { key: "k".into(), value: "a b".into() };
         let refusal = check_label(&pair).expect_err("a blank");

@@ -16,7 +16,8 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Output {
     lines: SyncSender<String>,
-    written: Receiver<()>,
+    /// Closes when the last line is written.
+    written: Receiver<String>,
     lost: usize,
 }
 
@@ -27,10 +28,10 @@ impl Output {
     /// The system has no thread left.
     pub fn start() -> io::Result<Self> {
         let (lines, queue) = mpsc::sync_channel::<String>(ROOM);
-        let (done, written) = mpsc::sync_channel(1);
+        let (writing, written) = mpsc::sync_channel(0);
         thread::Builder::new().name("local-sdk-output".into()).spawn(move || {
             write_lines(&queue, io::stdout());
-            let _ = done.send(());
+            drop(writing);
         })?;
         Ok(Self { lines, written, lost: 0 })
     }

@@ -154,7 +154,14 @@ pub enum Reply {
     Counter(beta::Counter),
     /// A List.
     List(beta::List),
+    /// What `/gshealthz` says.
+    Health(bool),
+    /// The calls seen so far, as JSON.
+    Calls(String),
 }
+
+/// How a call went.
+pub type Outcome = Result<Reply, Refusal>;
 
 /// Why a call was refused, in gRPC's terms.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::gameserver::{GameServer, Setting};
 use super::options::Options;
 use super::output::Output;
 use super::ports::{self, Ports};
-use super::request::{Code, Refusal, Reply, Request};
+use super::request::{Code, Outcome, Refusal, Reply, Request};
 use super::spec::Spec;
 use crate::proto::sdk;
 
@@ -38,7 +38,7 @@ pub enum Command {
         /// The call.
         request: Request,
         /// Where the answer goes; a beat has none.
-        reply: Option<SyncSender<Result<Reply, Refusal>>>,
+        reply: Option<SyncSender<Outcome>>,
     },
     /// The GameServer now, and at each change.
     Watch {
@@ -48,9 +48,9 @@ pub enum Command {
         watcher: Watcher,
     },
     /// What `/gshealthz` says.
-    IsHealthy(SyncSender<bool>),
+    IsHealthy(SyncSender<Outcome>),
     /// `GET /local/calls`.
-    ListCalls(SyncSender<String>),
+    ListCalls(SyncSender<Outcome>),
     /// SIGTERM or SIGINT.
     Stop,
 }
@@ -73,8 +73,8 @@ impl Door {
     ///
     /// # Errors
     /// The GameServer's refusal, or UNAVAILABLE while the server ends.
-    pub fn call(&self, request: Request) -> Result<Reply, Refusal> {
-        self.ask(|reply| Command::Call { via: self.via, request, reply: Some(reply) })?
+    pub fn call(&self, request: Request) -> Outcome {
+        self.ask(|reply| Command::Call { via: self.via, request, reply: Some(reply) })
     }
 
     /// Passes a beat on.
@@ -88,26 +88,26 @@ impl Door {
     }
 
     /// What `/gshealthz` says.
-    ///
-    /// # Errors
-    /// UNAVAILABLE while the server ends.
-    pub fn is_healthy(&self) -> Result<bool, Refusal> {
-        self.ask(Command::IsHealthy)
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.ask(Command::IsHealthy) == Ok(Reply::Health(true))
     }
 
-    /// The calls seen so far, as JSON.
+    /// The calls seen so far.
     ///
     /// # Errors
     /// UNAVAILABLE while the server ends.
-    pub fn calls(&self) -> Result<String, Refusal> {
+    pub fn calls(&self) -> Outcome {
         self.ask(Command::ListCalls)
     }
 
-    fn ask<T>(&self, command: impl FnOnce(SyncSender<T>) -> Command) -> Result<T, Refusal> {
+    // One type of answer for all: each type of channel costs 10 kB of code.
+    fn ask(&self, command: impl FnOnce(SyncSender<Outcome>) -> Command) -> Outcome {
         let (reply, answer) = sync_channel(1);
         let sent = self.commands.send(command(reply)).ok();
-        sent.and_then(|()| answer.recv_timeout(ANSWER_DEADLINE).ok())
-            .ok_or_else(|| Refusal { code: Code::Unavailable, message: "the SDK server is stopping".to_owned() })
+        sent.and_then(|()| answer.recv_timeout(ANSWER_DEADLINE).ok()).unwrap_or_else(|| {
+            Err(Refusal { code: Code::Unavailable, message: "the SDK server is stopping".to_owned() })
+        })
     }
 }
 
@@ -187,13 +187,13 @@ impl LocalServer {
                     self.watchers.push(watcher);
                 }
             }
-            Command::IsHealthy(reply) => drop(reply.try_send(self.game_server.is_healthy())),
-            Command::ListCalls(reply) => drop(reply.try_send(self.calls.to_json())),
+            Command::IsHealthy(reply) => drop(reply.try_send(Ok(Reply::Health(self.game_server.is_healthy())))),
+            Command::ListCalls(reply) => drop(reply.try_send(Ok(Reply::Calls(self.calls.to_json())))),
             Command::Stop => {}
         }
     }
 
-    fn call(&mut self, now: Duration, via: Via, request: &Request) -> Result<Reply, Refusal> {
+    fn call(&mut self, now: Duration, via: Via, request: &Request) -> Outcome {
         let mut changes = Vec::new();
         let outcome = match request {
             Request::LocalReset => self.reset(now),
@@ -242,7 +242,7 @@ impl LocalServer {
     }
 
     /// A new GameServer, as at the start.
-    fn reset(&mut self, now: Duration) -> Result<Reply, Refusal> {
+    fn reset(&mut self, now: Duration) -> Outcome {
         self.ports = None;
         let ports = ports::pick(&self.spec.ports, &self.options.ports)
             .map_err(|message| Refusal { code: Code::ResourceExhausted, message })?;

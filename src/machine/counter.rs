@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::CallError;
-use super::{Call, Effect, Effects, Machine, Notice, Timer};
+use super::{Call, CounterSnapshot, Effect, Effects, Machine, Notice, Timer};
 use crate::game_server::{Counter, GameServer};
 
 /// A Counter that was rejected is tried again this often.
@@ -30,6 +30,8 @@ pub(super) struct CounterState {
     scrape_failing: bool,
     rejected: bool,
     clamped: bool,
+    /// What the last of those warnings was about.
+    error: Option<String>,
 }
 
 /// The call that the Counter needs next.
@@ -56,6 +58,17 @@ impl CounterState {
             scrape_failing: false,
             rejected: false,
             clamped: false,
+            error: None,
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> CounterSnapshot {
+        CounterSnapshot {
+            name: self.name.clone(),
+            reading: self.reading,
+            sent: self.sent,
+            capacity: self.capacity,
+            error: self.error.clone().filter(|_| self.scrape_failing || self.rejected),
         }
     }
 
@@ -108,6 +121,7 @@ impl Machine {
                 }
             }
             Err(reason) => {
+                counter.error = Some(reason.clone());
                 if !std::mem::replace(&mut counter.scrape_failing, true) {
                     out.push(Effect::Log(Notice::ScrapeFailed { name, reason }));
                 }
@@ -178,6 +192,7 @@ impl Machine {
     fn counter_rejected(&mut self, now: Instant, error: CallError, out: &mut Effects) {
         let Some(counter) = &mut self.counter else { return };
         counter.next = Next::Wait;
+        counter.error = Some(error.message.clone());
         counter.capacity_asked = false;
         self.timers.set(Timer::CounterRetry, now + RETRY_INTERVAL);
         if !std::mem::replace(&mut counter.rejected, true) {

@@ -43,6 +43,8 @@ pub enum Event {
         /// What it said.
         message: String,
     },
+    /// The status endpoint wants to know how things stand. Means nothing to the machine: the runtime answers.
+    StatusAsked,
     /// A deadline of [`super::Machine::next_deadline`] has passed.
     Tick,
 }
@@ -84,6 +86,33 @@ pub enum Answer {
     GetCounter(Result<Counter, CallError>),
     /// To [`super::Call::UpdateCounter`].
     UpdateCounter(Result<(), CallError>),
+}
+
+impl Answer {
+    /// The error, where the call failed.
+    #[must_use]
+    pub fn error(&self) -> Option<&CallError> {
+        match self {
+            Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
+            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
+                outcome.as_ref().err()
+            }
+            Self::GetCounter(outcome) => outcome.as_ref().err(),
+        }
+    }
+
+    /// The answer in a few words, for a log line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Connected(Ok(game_server)) | Self::GameServer(Ok(game_server)) => {
+                let deleting = if game_server.deleting { ", being deleted" } else { "" };
+                format!("state {}{deleting}", game_server.state.as_str())
+            }
+            Self::GetCounter(Ok(counter)) => format!("count {} of {}", counter.count, counter.capacity),
+            _ => self.error().map_or_else(|| "ok".to_owned(), |error| error.message.clone()),
+        }
+    }
 }
 
 /// Why a call failed.

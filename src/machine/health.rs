@@ -4,12 +4,13 @@
 //! no hang. From then on, and from the start for a GameServer that has been
 //! Ready before, a beat goes out only if the last liveness round passed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
 use super::event::CallError;
-use super::{Call, Effect, Effects, Machine, Notice, ProbeReport, failures};
+use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, ProbeReport, failures};
 use crate::exit::ExitReason;
+use crate::settings::SdkMode;
 
 /// Fewer failed rounds than this never mean that a server is gone.
 const MIN_THRESHOLD: u32 = 3;
@@ -31,6 +32,10 @@ pub(super) struct Health {
     pub(super) beat_owed: bool,
     /// The SDK server rejected the last beat.
     pub(super) rejected: bool,
+    /// For those who look from outside.
+    pub(super) counts: HealthCounts,
+    /// When the last one was confirmed.
+    pub(super) last_beat: Option<Instant>,
 }
 
 impl Machine {
@@ -71,6 +76,19 @@ impl Machine {
             self.check_liveness(out);
         }
         self.beat_at_once();
+        self.count_missed_beat();
+    }
+
+    /// A beat was due: did it have to stay behind, and why?
+    fn count_missed_beat(&mut self) {
+        if self.config.sdk == SdkMode::Off || self.stop.is_some() {
+            return;
+        }
+        if !self.is_alive() {
+            self.health.counts.withheld += 1;
+        } else if self.link.ever && !self.link.up {
+            self.health.counts.failed += 1;
+        }
     }
 
     fn check_liveness(&mut self, out: &mut Effects) {
@@ -98,7 +116,14 @@ impl Machine {
         std::mem::take(&mut self.health.beat_wanted).then_some(Call::Health)
     }
 
-    pub(super) fn beat_answered(&mut self, outcome: Result<(), CallError>, out: &mut Effects) {
+    pub(super) fn beat_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {
+        match &outcome {
+            Ok(()) => {
+                self.health.counts.sent += 1;
+                self.health.last_beat = Some(now);
+            }
+            Err(_) => self.health.counts.failed += 1,
+        }
         match outcome {
             Ok(()) => {
                 if std::mem::take(&mut self.health.rejected) {
@@ -115,12 +140,13 @@ impl Machine {
         }
     }
 
-    pub(super) fn liveness_checked(&mut self, now: std::time::Instant, reports: &[ProbeReport], out: &mut Effects) {
+    pub(super) fn liveness_checked(&mut self, now: Instant, reports: &[ProbeReport], out: &mut Effects) {
         self.health.checking = false;
         if self.stop.is_some() || !self.health.watching {
             return;
         }
         if reports.iter().all(|report| report.outcome.is_ok()) {
+            self.health.counts.rounds_passed += 1;
             let rounds = std::mem::take(&mut self.health.failed_rounds);
             if rounds > 0 {
                 out.push(Effect::Log(Notice::LivenessRecovered { rounds }));
@@ -132,6 +158,7 @@ impl Machine {
             return;
         }
         self.health.alive = Some(false);
+        self.health.counts.rounds_failed += 1;
         self.health.failed_rounds = self.health.failed_rounds.saturating_add(1);
         self.health.beat_wanted = false;
         let (round, threshold, reason) = (self.health.failed_rounds, self.failure_threshold(), failures(reports));

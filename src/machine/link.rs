@@ -30,21 +30,18 @@ pub(super) struct Link {
     pub(super) attempt_due: bool,
     pub(super) attempts: u32,
     pub(super) lost_at: Option<Instant>,
+    /// When it came or went.
+    pub(super) changed: Option<Instant>,
+    /// How often it came back.
+    pub(super) restarts: u64,
     pub(super) last_error: String,
 }
 
 impl Answer {
     /// The error, if it means that the connection is of no more use.
     pub(super) fn broken_link(&self) -> Option<&CallError> {
-        let error = match self {
-            Self::Connected(_) => None,
-            Self::GameServer(outcome) => outcome.as_ref().err(),
-            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
-                outcome.as_ref().err()
-            }
-            Self::GetCounter(outcome) => outcome.as_ref().err(),
-        };
-        error.filter(|error| error.kind != CallErrorKind::Rejected)
+        let connecting = matches!(self, Self::Connected(_));
+        self.error().filter(|error| !connecting && error.kind != CallErrorKind::Rejected)
     }
 }
 
@@ -79,6 +76,7 @@ impl Machine {
             }
         };
         self.link.up = true;
+        self.link.changed = Some(now);
         self.timers.cancel(Timer::Connect);
         if !matches!(self.child, Child::Held { .. }) {
             self.timers.cancel(Timer::SdkConnectTimeout);
@@ -86,6 +84,7 @@ impl Machine {
         let state = game_server.state.as_str().to_owned();
         if self.link.ever {
             let away = self.link.lost_at.take().map_or(Duration::ZERO, |lost| now - lost);
+            self.link.restarts = self.link.restarts.saturating_add(1);
             out.push(Effect::Log(Notice::SdkBack { state, away }));
         } else {
             self.link.ever = true;
@@ -93,7 +92,7 @@ impl Machine {
             out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
             self.check_pod(&game_server, out);
         }
-        self.look_at(&game_server, out);
+        self.look_at(now, &game_server, out);
         self.hold_looked(now, &game_server, out);
         self.beat_at_once();
         if self.stop.is_some() {
@@ -106,6 +105,7 @@ impl Machine {
     pub(super) fn link_lost(&mut self, now: Instant, error: &CallError, out: &mut Effects) {
         self.link.up = false;
         self.link.lost_at = Some(now);
+        self.link.changed = Some(now);
         self.link.last_error.clone_from(&error.message);
         self.timers.set(Timer::Connect, now);
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
@@ -134,7 +134,8 @@ impl Machine {
     }
 
     /// Learns what every look at the GameServer teaches, whoever asked for it.
-    pub(super) fn look_at(&mut self, game_server: &GameServer, out: &mut Effects) {
+    pub(super) fn look_at(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+        self.seen_at.game_server = Some(now);
         let first = self.game_server.is_none();
         let before = self.health_interval();
         if let Some(counter) = &mut self.counter {

@@ -6,6 +6,7 @@
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
 //! `counter`, `stop` (the way out).
 
+pub mod catalogue;
 mod claim;
 mod config;
 mod counter;
@@ -16,6 +17,7 @@ mod hold;
 mod link;
 mod notice;
 mod phase;
+mod snapshot;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -28,12 +30,16 @@ pub use effect::{Call, Effect};
 pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd};
 pub use notice::{Fields, Notice, seconds};
 pub use phase::Phase;
+pub use snapshot::{
+    CounterSnapshot, HealthCounts, HealthSnapshot, LinkSnapshot, Round, Snapshot, StopSnapshot, View, Waiting,
+};
 
 use self::claim::{Claim, Seen};
 use self::counter::CounterState;
 use self::health::Health;
 use self::hold::Child;
 use self::link::Link;
+use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
 use crate::exit::ExitReason;
@@ -70,6 +76,8 @@ pub struct Machine {
     child: Child,
     /// It has been Ready once.
     was_ready: bool,
+    /// For those who look from outside.
+    seen_at: SeenAt,
 }
 
 impl Machine {
@@ -92,6 +100,7 @@ impl Machine {
             last_failure: "no readiness round has ended yet".into(),
             child: Child::None,
             was_ready: false,
+            seen_at: SeenAt::default(),
         }
     }
 
@@ -130,6 +139,7 @@ impl Machine {
         if self.phase == Phase::Gone {
             return;
         }
+        let before = self.phase;
         self.take_event(now, event, out);
         while let Some(timer) = self.timers.take_due(now) {
             self.fire(now, timer, out);
@@ -142,15 +152,27 @@ impl Machine {
             self.call = Some((call.clone(), now));
             out.push(Effect::Call(call));
         }
+        if self.phase != before {
+            self.seen_at.phase = Some(now);
+        }
     }
 
     fn take_event(&mut self, now: Instant, event: Event, out: &mut Effects) {
         match event {
-            Event::Tick => {}
+            Event::Tick | Event::StatusAsked => {}
             Event::StopRequested => self.stop_requested(now, out),
-            Event::ReadinessPassed(_) => self.readiness_passed(now, out),
-            Event::ReadinessFailed(reports) => self.readiness_failed(&reports, out),
-            Event::LivenessChecked(reports) => self.liveness_checked(now, &reports, out),
+            Event::ReadinessPassed(reports) => {
+                self.readiness_passed(now, out);
+                self.seen_at.readiness = Some((now, reports));
+            }
+            Event::ReadinessFailed(reports) => {
+                self.readiness_failed(&reports, out);
+                self.seen_at.readiness = Some((now, reports));
+            }
+            Event::LivenessChecked(reports) => {
+                self.liveness_checked(now, &reports, out);
+                self.seen_at.liveness = Some((now, reports));
+            }
             Event::HealthDue => self.health_due(out),
             Event::Scraped(reading) => self.scraped(reading, out),
             Event::Answered(answer) => self.answered(now, answer, out),
@@ -172,7 +194,7 @@ impl Machine {
             Answer::GameServer(outcome) => {
                 match &outcome {
                     Ok(game_server) => {
-                        self.look_at(game_server, out);
+                        self.look_at(now, game_server, out);
                         self.hold_looked(now, game_server, out);
                     }
                     Err(error) => self.hold_failed(now, error),
@@ -185,7 +207,7 @@ impl Machine {
             }
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
-            Answer::Health(outcome) => self.beat_answered(outcome, out),
+            Answer::Health(outcome) => self.beat_answered(now, outcome, out),
             Answer::GetCounter(outcome) => self.counter_read(now, outcome, out),
             Answer::UpdateCounter(outcome) => self.counter_updated(now, outcome, out),
         }
@@ -225,18 +247,23 @@ impl Machine {
 
     /// Once a minute: what is being waited for, and why it has not come.
     fn report_wait(&mut self, now: Instant, out: &mut Effects) {
-        let (waiting_for, last_failure) = match self.phase {
+        let Some((waiting_for, last_failure)) = self.waiting_for() else { return };
+        let waited = now - self.started;
+        out.push(Effect::Log(Notice::StillWaiting { waiting_for: waiting_for.into(), waited, last_failure }));
+        self.timers.set(Timer::WaitReport, now + WAIT_REPORT_INTERVAL);
+    }
+
+    /// What is being waited for, and why it has not come.
+    fn waiting_for(&self) -> Option<(&'static str, String)> {
+        Some(match self.phase {
             Phase::Waiting if matches!(self.child, Child::Held { .. }) => {
                 ("the GameServer's address before the start of the game", self.link.last_error.clone())
             }
             Phase::Waiting => ("the readiness probes", self.last_failure.clone()),
             Phase::Served if !self.link.up => ("the SDK server", self.link.last_error.clone()),
             Phase::Served => ("Agones to show Ready", self.claim_failure()),
-            Phase::Ready | Phase::Stopping | Phase::Gone => return,
-        };
-        let waited = now - self.started;
-        out.push(Effect::Log(Notice::StillWaiting { waiting_for: waiting_for.into(), waited, last_failure }));
-        self.timers.set(Timer::WaitReport, now + WAIT_REPORT_INTERVAL);
+            Phase::Ready | Phase::Stopping | Phase::Gone => return None,
+        })
     }
 
     fn readiness_failed(&mut self, reports: &[ProbeReport], out: &mut Effects) {

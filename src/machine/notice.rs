@@ -64,6 +64,11 @@ pub enum Notice {
     ChildEnded { end: ProcessEnd },
     StartedWithoutAddress { waited: Duration },
     ThreadDied { thread: &'static str, message: String },
+    StatusServed { addr: String },
+    StatusNotServed { addr: String, error: String },
+    StatusFailed { message: String },
+    NotifyUnusable { error: String },
+    WatchdogTooShort { watchdog: Duration, needed: Duration },
 }
 
 /// Values of a line's fields, in the order in which they are written.
@@ -279,6 +284,26 @@ impl Notice {
                 Error,
                 "BUG: a thread of agones-shim has died, leaving with exit code 70; please report this line",
                 vec![("thread", (*thread).into()), ("panic", message.clone())],
+            ),
+            Self::StatusServed { addr } => (Info, "the status endpoint is open", vec![("addr", addr.clone())]),
+            Self::StatusNotServed { addr, error } => (
+                Error,
+                "the status endpoint cannot be opened, trying again every second: change AGONES_SHIM_STATUS_ADDR or \
+                 whatever has its port",
+                vec![("addr", addr.clone()), ("error", error.clone())],
+            ),
+            Self::StatusFailed { message } => (
+                Error,
+                "BUG: the status endpoint has failed and begins anew; please report this line",
+                vec![("panic", message.clone())],
+            ),
+            Self::NotifyUnusable { error } => {
+                (Warn, "NOTIFY_SOCKET cannot be used: systemd is told nothing", vec![("error", error.clone())])
+            }
+            Self::WatchdogTooShort { watchdog, needed } => (
+                Warn,
+                "systemd's watchdog may end agones-shim before it can tell that the game server is gone: raise WatchdogSec=",
+                vec![("watchdog", seconds(*watchdog)), ("above", seconds(*needed))],
             ),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::claim::Claim;
 use super::event::{CallError, CallErrorKind};
-use super::{Call, Effect, Effects, Machine, Notice, Phase, ProcessEnd, Timer};
+use super::{Call, Effect, Effects, Machine, Notice, Phase, ProcessEnd, StopSnapshot, Timer};
 use crate::exit::ExitReason;
 use crate::game_server::GameServer;
 use crate::settings::{SdkMode, StopScope};
@@ -25,9 +25,11 @@ const GIVE_UP_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// A process that SIGKILL does not end within this time is not waited for.
 const LEAVE_AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// How a game ends when its console stops it: by itself, or of INT or QUIT, directly or through a shell.
-const ASKED_FOR: [ProcessEnd; 5] = [
+/// How a game ends when its console stops it: by itself, or of HUP, INT or QUIT, directly or through a shell.
+const ASKED_FOR: [ProcessEnd; 7] = [
     ProcessEnd::Exited(0),
+    ProcessEnd::Signaled(1),
+    ProcessEnd::Exited(128 + 1),
     ProcessEnd::Signaled(2),
     ProcessEnd::Signaled(3),
     ProcessEnd::Exited(128 + 2),
@@ -37,6 +39,7 @@ const ASKED_FOR: [ProcessEnd; 5] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stop {
     began: Instant,
+    reason: &'static str,
     /// The exit code, where it is not the child's own.
     exit: Option<ExitReason>,
     shutdown: Delivery,
@@ -89,6 +92,19 @@ impl Stop {
     /// Shutdown() is not through yet.
     pub(super) fn has_something_to_deliver(&self) -> bool {
         self.shutdown != Delivery::Done
+    }
+
+    pub(super) fn snapshot(&self, now: Instant) -> StopSnapshot {
+        StopSnapshot {
+            reason: self.reason,
+            age: now.saturating_duration_since(self.began),
+            shutdown: match self.shutdown {
+                Delivery::Call | Delivery::Retry => "calling",
+                Delivery::Confirming { .. } => "confirming",
+                Delivery::Done => "done",
+            },
+            hook_running: self.hook_running,
+        }
     }
 
     fn child_end(&self) -> Option<ProcessEnd> {
@@ -149,6 +165,7 @@ impl Machine {
         let hook = self.config.stop_hook && !child_ended;
         self.stop = Some(Stop {
             began: now,
+            reason,
             exit,
             shutdown: if shutdown { Delivery::Call } else { Delivery::Done },
             attempted: !shutdown,

@@ -57,7 +57,7 @@ impl Once {
             SdkCall::Reserve(seconds) => self.done(&proto::RESERVE, &sdk::Duration { seconds: *seconds }, deadline),
             SdkCall::Label { key, value } => self.done(&proto::SET_LABEL, &pair(key, value), deadline),
             SdkCall::Annotation { key, value } => self.done(&proto::SET_ANNOTATION, &pair(key, value), deadline),
-            SdkCall::Health => beat(&self.client, self.options(deadline)?)
+            SdkCall::Health => beat(&self.client, options(deadline)?)
                 .map(|()| Reply::Empty)
                 .map_err(|error| call_error(&error, self.timeout)),
             SdkCall::GameServer => {
@@ -85,16 +85,16 @@ impl Once {
     }
 
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q, deadline: Deadline) -> Result<R, CallError> {
-        let options = self.options(deadline)?;
+        let options = options(deadline)?;
         self.client.unary_call(method, request, options).map_err(|error| call_error(&error, self.timeout))
     }
+}
 
-    fn options(&self, deadline: Deadline) -> Result<CallOption, CallError> {
-        let left = deadline
-            .left()
-            .ok_or_else(|| CallError { kind: CallErrorKind::DeadlineExceeded, message: deadline.to_string() })?;
-        Ok(CallOption::default().wait_for_ready(true).timeout(left))
-    }
+fn options(deadline: Deadline) -> Result<CallOption, CallError> {
+    let left = deadline
+        .left()
+        .ok_or_else(|| CallError { kind: CallErrorKind::DeadlineExceeded, message: deadline.to_string() })?;
+    Ok(CallOption::default().wait_for_ready(true).timeout(left))
 }
 
 fn pair(key: &str, value: &str) -> sdk::KeyValue {

@@ -170,3 +170,25 @@ fn a_frozen_game_stays_under_watch() {
     terminal.type_in("hello\n");
     terminal.wait_for(0, "got hello", secs(5));
 }
+
+#[test]
+fn ctrl_z_stops_a_script_around_the_shim_with_it() {
+    let mut terminal = shell();
+    // The script does not exec: it and the shim are one job.
+    let script = line("echo up; read word; echo \"got $word\"").replace('\n', "; echo after").replace('"', "\\\"");
+    terminal.type_in(&format!("sh -c \"{}\"\n", script.replace("$word", "\\$word")));
+    terminal.wait_for(0, "up", secs(10));
+    terminal.type_in(SUSPEND);
+    terminal.wait_for_part(0, "Stopped", secs(5));
+    terminal.type_in("fg\nhello\n");
+    terminal.wait_for(0, "got hello", secs(5));
+    terminal.wait_for(0, "after", secs(5));
+}
+
+#[test]
+fn a_closed_terminal_is_a_stop() {
+    let mut terminal = alone(["sh", "-c", "trap '' HUP; trap 'exit 3' TERM; echo up; while :; do sleep 0.05; done"]);
+    terminal.wait_for(0, "up", secs(10));
+    terminal.hang_up();
+    assert_eq!(terminal.expect_exit(secs(10)), 3);
+}

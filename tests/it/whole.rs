@@ -16,11 +16,11 @@ impl Manifest {
     /// Health with a period of 1 s, three failures and the first look after 1 s; a Counter `players` of 0/100.
     fn strict(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("agones-shim-{test}-{}.yaml", std::process::id()));
-        let text = "apiVersion: agones.dev/v1\nkind: GameServer\nmetadata:\n  name: strict\nspec:\n  health:\n    \
+        let manifest = "apiVersion: agones.dev/v1\nkind: GameServer\nmetadata:\n  name: strict\nspec:\n  health:\n    \
                     initialDelaySeconds: 1\n    periodSeconds: 1\n    failureThreshold: 3\n  counters:\n    players:\n      \
                     count: 0\n      capacity: 100\n  template:\n    spec:\n      containers:\n        - name: game\n          \
                     image: game\n";
-        std::fs::write(&path, text).expect("a temporary file");
+        std::fs::write(&path, manifest).expect("a temporary file");
         Self(path)
     }
 

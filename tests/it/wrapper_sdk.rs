@@ -21,7 +21,7 @@ fn held<A: AsRef<std::ffi::OsStr>>(sdk: &ScriptedSdk, argv: impl IntoIterator<It
 fn place(sdk: &ScriptedSdk) {
     sdk.edit(|game_server| {
         let status = game_server.status.get_or_insert_with(Default::default);
-        status.address = "203.0.113.7".to_owned();
+        "203.0.113.7".clone_into(&mut status.address);
         status.ports = vec![StatusPort { name: "game".to_owned(), port: 7001 }];
     });
 }

@@ -3,11 +3,12 @@
 //! The program leads a session of its own that the terminal controls, as one behind a terminal window or `docker run
 //! -it` does.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, c_int};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::process::{Child, Command};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nix::libc;
@@ -26,7 +27,9 @@ pub const QUIT: &str = "\x1c";
 
 /// See the module.
 pub struct Terminal {
-    master: File,
+    /// `None` once it was hung up. A program of its own reads a copy: it can be ended, a read on a thread cannot.
+    master: Option<File>,
+    reader: Child,
     child: Child,
     output: Output,
 }
@@ -35,9 +38,7 @@ impl Terminal {
     /// Starts a program on a new terminal of 80 x 24.
     #[track_caller]
     pub fn start<A: AsRef<OsStr>>(argv: impl IntoIterator<Item = A>, vars: &[(&str, &str)]) -> Self {
-        let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = nix::pty::openpty(Some(&size), None).expect("a pseudo-terminal");
-        let slave = File::from(pty.slave);
+        let (master, slave) = pair();
         let copy = || slave.try_clone().expect("a descriptor");
         let child = Command::new("setsid")
             .arg("--ctty")
@@ -51,22 +52,34 @@ impl Terminal {
             .spawn()
             .expect("setsid starts");
         drop(slave);
-        let master = File::from(pty.master);
+        set_size(&master, 24, 80);
         let output = Output::new();
-        output.read(Stream::Stdout, master.try_clone().expect("a descriptor"));
-        Self { master, child, output }
+        let copy = master.try_clone().expect("a descriptor");
+        let mut reader =
+            Command::new("cat").stdin(copy).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("cat starts");
+        output.read(Stream::Stdout, reader.stdout.take().expect("piped"));
+        Self { master: Some(master), reader, child, output }
     }
 
     /// Types.
     pub fn type_in(&mut self, keys: &str) {
-        self.master.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self.master().write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Closes the window.
+    pub fn hang_up(&mut self) {
+        let _ = self.reader.kill();
+        let _ = self.reader.wait();
+        self.master = None;
+    }
+
+    fn master(&self) -> &File {
+        self.master.as_ref().expect("it was not hung up")
     }
 
     /// Changes the window's size.
     pub fn resize(&self, rows: u16, columns: u16) {
-        let size = libc::winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: the size is live.
-        assert_eq!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+        set_size(self.master(), rows, columns);
     }
 
     /// The number of lines so far.
@@ -112,7 +125,7 @@ impl Terminal {
     /// The group in the foreground.
     pub fn foreground(&self) -> i32 {
         // SAFETY: no pointers.
-        unsafe { libc::tcgetpgrp(self.master.as_raw_fd()) }
+        unsafe { libc::tcgetpgrp(self.master().as_raw_fd()) }
     }
 
     /// Waits for the program's end; a signal's number is negative.
@@ -125,8 +138,34 @@ impl Terminal {
     }
 }
 
+/// Both ends of a new terminal, closed on exec: openpty(3) would hand the master on, and no window would ever close.
+fn pair() -> (File, File) {
+    let open = |path: &str| {
+        let mut options = File::options();
+        options.read(true).write(true).custom_flags(libc::O_NOCTTY);
+        options.open(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let master = open("/dev/ptmx");
+    let (unlocked, mut number): (c_int, c_int) = (0, 0);
+    // SAFETY: both are live ints.
+    unsafe {
+        assert_eq!(libc::ioctl(master.as_raw_fd(), libc::TIOCSPTLCK, &raw const unlocked), 0, "unlock the terminal");
+        assert_eq!(libc::ioctl(master.as_raw_fd(), libc::TIOCGPTN, &raw mut number), 0, "the terminal's number");
+    }
+    let slave = open(&format!("/dev/pts/{number}"));
+    (master, slave)
+}
+
+fn set_size(master: &File, rows: u16, columns: u16) {
+    let size = libc::winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the size is live.
+    assert_eq!(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0, "set the size");
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
+        let _ = self.reader.kill();
+        let _ = self.reader.wait();
         if let Ok(None) = self.child.try_wait() {
             for pid in proc::descendants(self.pid()) {
                 let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);

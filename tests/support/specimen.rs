@@ -135,6 +135,7 @@ fn orphans(count: usize) {
     std::thread::sleep(Duration::from_secs(60));
 }
 
+#[expect(clippy::zombie_processes, reason = "that is what it is for")]
 fn adopt(argv: &[&str]) {
     nix::sys::prctl::set_child_subreaper(true).expect("allowed");
     let _child = std::process::Command::new(argv[0]).args(&argv[1..]).spawn().expect("it starts");

@@ -150,8 +150,8 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     assert!(seen.starts <= 1, "the child is started once");
 }
 
-fn walk(seed: u64) -> usize {
-    let mut dice = Dice(seed * 2 + 1);
+fn walk(number: u64) -> usize {
+    let mut dice = Dice(number * 2 + 1);
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
     config.counter = (dice.roll(2) == 0).then(|| "players".into());
     config.stop_hook = dice.roll(3) == 0;
@@ -199,7 +199,7 @@ fn walk(seed: u64) -> usize {
         if seen.exits > 0 {
             break;
         }
-        assert!(step < 199, "seed {seed}: it does not end: {machine:#?}");
+        assert!(step < 199, "walk {number}: it does not end: {machine:#?}");
         let event = match (step, seen.call.take()) {
             (0, call) => {
                 seen.call = call;

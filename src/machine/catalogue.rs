@@ -1,0 +1,298 @@
+//! Every message that the log can hold, with what to do about it: the README's
+//! table is made from this.
+//!
+//! Levels, texts and fields come from the rows that are logged; only the
+//! remedies are written here, and the compiler asks for one for each.
+
+use std::time::Duration;
+
+use log::Level;
+
+use super::{Notice, ProcessEnd};
+
+/// One row of the README's table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Info, warn, error; debug is not in the table.
+    pub level: Level,
+    /// As it is logged.
+    pub text: String,
+    /// The keys of its fields.
+    pub fields: Vec<&'static str>,
+    /// What to do about it; empty where there is nothing to do.
+    pub remedy: &'static str,
+}
+
+/// Lines that do not come from the machine.
+const OTHERS: [(Level, &str, &str); 3] = [
+    (Level::Warn, "`VARIABLE`: *value* ...", "The line says what the value leads to and what to write instead."),
+    (
+        Level::Error,
+        "*program* was not found / is not executable / could not be started: ...",
+        "Correct what stands behind `--`: an absolute path, or a name in PATH; the file needs its x bit, and its \
+         interpreter or libraries.",
+    ),
+    (
+        Level::Warn,
+        "stderr was full: *n* log lines were dropped",
+        "Whatever reads the log is too slow or has stopped. The shim itself was not held up.",
+    ),
+];
+
+/// Every message of level info and above, errors first.
+#[must_use]
+pub fn catalogue() -> Vec<Message> {
+    let own = samples().into_iter().map(|notice| {
+        let (level, text, fields) = notice.render();
+        let fields = fields.into_iter().map(|(key, _)| key).collect();
+        Message { level, text: text.to_owned(), fields, remedy: notice.remedy() }
+    });
+    let others =
+        OTHERS.map(|(level, text, remedy)| Message { level, text: text.to_owned(), fields: Vec::new(), remedy });
+    let mut all: Vec<Message> = own.chain(others).filter(|message| message.level <= Level::Info).collect();
+    // Stable: within a level in the order of a life.
+    all.sort_by_key(|message| message.level);
+    all
+}
+
+/// The table for the README, between its markers.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = "| level | message | fields | what to do |\n|---|---|---|---|\n".to_owned();
+    for message in catalogue() {
+        let level = message.level.as_str().to_ascii_lowercase();
+        let fields: Vec<String> = message.fields.iter().map(|field| format!("`{field}`")).collect();
+        let cell =
+            |text: &str| if text.is_empty() { "-".to_owned() } else { text.replace('|', "\\|").replace('<', "&lt;") };
+        out += &format!(
+            "| {level} | {} | {} | {} |\n",
+            cell(&message.text),
+            cell(&fields.join(", ")),
+            cell(message.remedy)
+        );
+    }
+    out
+}
+
+impl Notice {
+    /// What to do about it; empty where there is nothing to do.
+    #[must_use]
+    #[allow(clippy::too_many_lines, reason = "one table, one arm a message")]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Started { .. }
+            | Self::Served { .. }
+            | Self::SdkConnected { .. }
+            | Self::SdkAttemptFailed { .. }
+            | Self::SdkBack { .. }
+            | Self::ReadyCalled { .. }
+            | Self::Ready { .. }
+            | Self::LivenessRecovered { .. }
+            | Self::BeatsResumed
+            | Self::CounterSet { .. }
+            | Self::CounterWorks { .. }
+            | Self::ScrapeWorks { .. }
+            | Self::Stopping { .. }
+            | Self::ShutdownAcknowledged { .. }
+            | Self::ShutdownAgain { .. }
+            | Self::ShutdownConfirmed { .. }
+            | Self::HookEnded
+            | Self::StopSignalSent
+            | Self::StatusServed { .. } => "",
+            Self::Waiting { .. } => {
+                "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
+            }
+            Self::StillWaiting { .. } => {
+                "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
+                 server: is the container there, and is this its port?"
+            }
+            Self::SdkLost { .. } => {
+                "None if it comes back soon: the SDK server was restarted. Else look at the container agones-gameserver-sidecar."
+            }
+            Self::ProbeOnly { .. } => {
+                "Outside a cluster: set `AGONES_SHIM_SDK=off`. Inside: the Pod has no SDK server, or it is on another \
+                 port than `AGONES_SDK_GRPC_PORT` says."
+            }
+            Self::SdkRequired { .. } => {
+                "Start the SDK server first, raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or set `AGONES_SHIM_SDK=auto`."
+            }
+            Self::SdkOff => "As set. Unset `AGONES_SHIM_SDK` to use Agones.",
+            Self::ForeignGameServer { .. } => {
+                "Give each Pod with hostNetwork a port of its own for the SDK server, or drop hostNetwork. Until then the \
+                 wrong GameServer may be set Ready or shut down."
+            }
+            Self::IntervalNotBelowPeriod { .. } => {
+                "Set `AGONES_SHIM_HEALTH_INTERVAL_SECS` to half of `spec.health.periodSeconds`, or unset it."
+            }
+            Self::Adopted { .. } => {
+                "None: the shim was restarted beside a running game and does not call Ready() again."
+            }
+            Self::ReadyFailed { .. } => {
+                "None at first: it is tried again. If it lasts, `error` is what the SDK server says."
+            }
+            Self::ReadyAgain { .. } => {
+                "Look at the SDK server's log: it could not write the GameServer, for lack of rights or of an API server."
+            }
+            Self::ReadyProbeOnly { .. } => "None if that is meant; else see \"NO AGONES SDK SERVER\".",
+            Self::ReadyImpossible { .. } => {
+                "Find out why it got there: `kubectl describe gameserver`. Agones replaces it."
+            }
+            Self::StateUnknown { .. } => {
+                "This version of Agones has a state that agones-shim does not know: please report it."
+            }
+            Self::ReadyTimedOut { .. } => {
+                "Raise `AGONES_SHIM_READY_TIMEOUT_SECS` if the game needs longer; else see `reason`."
+            }
+            Self::LivenessFailed { .. } => {
+                "See `reason`. A game that only stalls for a while (saving, loading a map) wants a longer \
+                 `AGONES_SHIM_PROBE_TIMEOUT_SECS` or a higher `AGONES_SHIM_LIVE_FAILURE_THRESHOLD`."
+            }
+            Self::LivenessLost { .. } => {
+                "The game died or hangs: its own log says why. Agones replaces the GameServer."
+            }
+            Self::HealthDisabled => "Remove `spec.health.disabled`, or delete the GameServer yourself.",
+            Self::BeatRejected { .. } => "See `error`; an SDK server that rejects beats is usually about to leave.",
+            Self::CounterClamped { .. } => {
+                "Raise `spec.counters.NAME.capacity`, or see whether the metric counts something else."
+            }
+            Self::CounterRejected { .. } => {
+                "Declare the Counter in `spec.counters` under exactly this name; Agones before 1.43 needs the feature gate \
+                 CountsAndLists."
+            }
+            Self::ScrapeFailed { .. } => {
+                "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`."
+            }
+            Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
+            Self::ShutdownFailed { .. } => {
+                "None at first: it is tried again until `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`."
+            }
+            Self::ShutdownPointless { .. } => "None: Agones replaces such a GameServer anyway.",
+            Self::ShutdownSdkLeft { .. } => {
+                "If the GameServer ends Unhealthy: the SDK server's container must outlive this one (Agones 1.56 and later \
+                 see to that)."
+            }
+            Self::ShutdownUndelivered { .. } => {
+                "Raise `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`, and the Pod's grace period with it; `last` is what came last."
+            }
+            Self::ShutdownNoSdk { .. } => "None outside a cluster. Inside: see \"NO AGONES SDK SERVER\".",
+            Self::HookFailed { .. } => {
+                "See `reason`: run the hook by hand; raise `AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS` if it needs longer."
+            }
+            Self::Killed { .. } => {
+                "Raise `AGONES_SHIM_STOP_TIMEOUT_SECS`, or set `AGONES_SHIM_STOP_SIGNAL` to the signal on which the game saves \
+                 and leaves."
+            }
+            Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
+            Self::StartedWithoutAddress { .. } => {
+                "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
+            }
+            Self::ThreadDied { .. } => "A bug in agones-shim: please report the line.",
+            Self::StatusNotServed { .. } => {
+                "Change `AGONES_SHIM_STATUS_ADDR`: containers of one Pod share their ports, and Agones has 8080, 9357 and 9358."
+            }
+            Self::StatusFailed { .. } => {
+                "A bug in agones-shim: please report the line. The life cycle is not affected."
+            }
+            Self::NotifyUnusable { .. } => "Run it with `Type=notify` under systemd, or unset `NOTIFY_SOCKET`.",
+            Self::WatchdogTooShort { .. } => "Raise `WatchdogSec=` above what `above` says.",
+        }
+    }
+}
+
+/// One of each.
+fn samples() -> Vec<Notice> {
+    use Notice as N;
+    let text = String::new;
+    let time = Duration::ZERO;
+    vec![
+        N::Started { version: "", mode: "", sdk: text(), readiness: text() },
+        N::Waiting { reason: text() },
+        N::StillWaiting { waiting_for: text(), waited: time, last_failure: text() },
+        N::Served { after: time },
+        N::SdkConnected { name: text(), state: text(), attempts: 0 },
+        N::SdkAttemptFailed { error: text() },
+        N::SdkLost { error: text() },
+        N::SdkBack { state: text(), away: time },
+        N::ProbeOnly { waited: time, error: text() },
+        N::SdkRequired { waited: time, error: text() },
+        N::SdkOff,
+        N::ForeignGameServer { name: text(), hostname: text() },
+        N::IntervalNotBelowPeriod { interval: time, period: time },
+        N::Adopted { state: text() },
+        N::ReadyCalled { state: text() },
+        N::ReadyFailed { error: text() },
+        N::ReadyAgain { state: text(), after: time },
+        N::Ready { state: text(), after: time },
+        N::ReadyProbeOnly { after: time },
+        N::ReadyImpossible { state: text() },
+        N::StateUnknown { state: text() },
+        N::ReadyTimedOut { timeout: time, reason: text() },
+        N::LivenessFailed { reason: text(), round: 0, threshold: 0 },
+        N::LivenessRecovered { rounds: 0 },
+        N::LivenessLost { rounds: 0, reason: text() },
+        N::HealthDisabled,
+        N::BeatRejected { error: text() },
+        N::BeatsResumed,
+        N::CounterSet { name: text(), count: 0 },
+        N::CounterClamped { name: text(), reading: 0, capacity: 0 },
+        N::CounterRejected { name: text(), error: text() },
+        N::CounterWorks { name: text(), count: 0 },
+        N::ScrapeFailed { name: text(), reason: text() },
+        N::ScrapeWorks { name: text(), reading: 0 },
+        N::Stopping { reason: "" },
+        N::StopRepeated,
+        N::ShutdownAcknowledged { after: time },
+        N::ShutdownFailed { error: text() },
+        N::ShutdownAgain { state: text() },
+        N::ShutdownConfirmed { state: text(), after: time },
+        N::ShutdownPointless { state: text() },
+        N::ShutdownSdkLeft { refused_for: time },
+        N::ShutdownUndelivered { timeout: time, acknowledged: false, last: text() },
+        N::ShutdownNoSdk { error: text() },
+        N::HookEnded,
+        N::HookFailed { reason: text() },
+        N::StopSignalSent,
+        N::Killed { timeout: time },
+        N::ChildEnded { end: ProcessEnd::Exited(0) },
+        N::StartedWithoutAddress { waited: time },
+        N::ThreadDied { thread: "", message: text() },
+        N::StatusServed { addr: text() },
+        N::StatusNotServed { addr: text(), error: text() },
+        N::StatusFailed { message: text() },
+        N::NotifyUnusable { error: text() },
+        N::WatchdogTooShort { watchdog: time, needed: time },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_message_is_missing() {
+        let source = include_str!("notice.rs");
+        let (_, body) = source.split_once("pub enum Notice {\n").expect("the enum");
+        let (body, _) = body.split_once("\n}").expect("its end");
+        let is_variant = |line: &&str| line.starts_with("    ") && line.as_bytes()[4].is_ascii_uppercase();
+        let name = |line: &str| line.trim().split([' ', ',']).next().unwrap_or_default().to_owned();
+        let declared: Vec<String> = body.lines().filter(is_variant).map(name).collect();
+        let sampled: Vec<String> = samples().iter().map(|notice| name(&format!("{notice:?}"))).collect();
+        assert_eq!(sampled, declared);
+    }
+
+    #[test]
+    fn every_warning_and_error_says_what_to_do() {
+        for message in catalogue() {
+            assert!(message.level == Level::Info || !message.remedy.is_empty(), "{message:?}");
+        }
+    }
+
+    #[test]
+    fn messages_can_be_told_apart() {
+        let mut texts: Vec<String> = catalogue().into_iter().map(|message| message.text).collect();
+        let all = texts.len();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), all);
+    }
+}

@@ -1,0 +1,208 @@
+//! Log lines: the same facts in text and JSON, a table of all of them, and a stderr that nobody reads.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use agones_shim::machine::catalogue;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::shim::binary;
+use crate::support::wait::until_true;
+use crate::support::{Answer, Game, ScriptedSdk, millis, proc, secs, shim};
+
+/// One life with a withheld beat, an error and a stop in it; its lines in the order in which they came.
+fn life(format: &str) -> Vec<String> {
+    let sdk = ScriptedSdk::start();
+    sdk.next("Ready", Answer::unknown("say \"please\"\n"));
+    let mut game = Game::open();
+    let mut shim = shim()
+        .sdk(&sdk)
+        .set("READY_TCP", game.port())
+        .set("HEALTH_INTERVAL_SECS", "0.2")
+        .set("LIVE_FAILURE_THRESHOLD", 1000)
+        .set("LOG_FORMAT", format)
+        .spawn();
+    shim.wait_for_line("the GameServer is ready", secs(20));
+    game.die();
+    shim.wait_for_line("liveness failed", secs(10));
+    game.listen();
+    shim.wait_for_line("liveness is back", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, secs(20));
+    shim.output().lines().into_iter().map(|line| line.text).collect()
+}
+
+/// Message and keys, without what differs from run to run.
+type Fact = (String, Vec<String>);
+
+fn json_fact(line: &str) -> Fact {
+    let json: BTreeMap<String, Value> = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    for key in ["time", "severity", "source", "message"] {
+        assert!(json.get(key).is_some_and(Value::is_string), "no {key} in {line}");
+    }
+    assert_eq!(json["source"], "agones-shim");
+    let own = ["time", "severity", "source", "message"];
+    let keys = json.keys().filter(|key| !own.contains(&key.as_str())).cloned().collect();
+    let message = json["message"].as_str().expect("checked above");
+    (format!("{} {message}", json["severity"].as_str().expect("checked above")), keys)
+}
+
+/// `STAMP LEVEL message key=value key="value"`.
+fn text_fact(line: &str) -> Fact {
+    let mut words = line.splitn(3, ' ');
+    let stamp = words.next().expect("a stamp");
+    assert!(stamp.len() == 24 && stamp.ends_with('Z'), "{line}");
+    let level = match words.next().expect("a level") {
+        "WARN" => "warning".to_owned(),
+        level => level.to_lowercase(),
+    };
+    let rest = without_quoted(words.next().expect("a message").trim_start());
+    // A message may have an = too: fields are the words with one at the end.
+    let words: Vec<&str> = rest.split(' ').collect();
+    let fields = words.iter().rev().take_while(|word| word.contains('=')).count();
+    let (message, fields) = words.split_at(words.len() - fields);
+    let mut keys: Vec<String> = fields.iter().filter_map(|field| Some(field.split_once('=')?.0.to_owned())).collect();
+    keys.sort();
+    (format!("{level} {}", message.join(" ")), keys)
+}
+
+/// Replaces every `="..."` by `=`.
+fn without_quoted(text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character == '"' && out.ends_with('=') {
+            while let Some(inner) = characters.next().filter(|inner| *inner != '"') {
+                if inner == '\\' {
+                    characters.next();
+                }
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[test]
+fn text_and_json_carry_the_same_facts() {
+    let (text, json) = (life("text"), life("json"));
+    let text: Vec<Fact> = text.iter().map(|line| text_fact(line)).collect();
+    let json: Vec<Fact> = json.iter().map(|line| json_fact(line)).collect();
+    // How many rounds failed is a matter of time.
+    let once = |mut facts: Vec<Fact>| {
+        facts.dedup();
+        facts
+    };
+    let (text, json) = (once(text), once(json));
+    assert_eq!(text, json);
+    assert!(
+        text.iter().any(|(message, keys)| message.starts_with("warning liveness failed")
+            && keys == &["reason", "round", "threshold"])
+    );
+    assert!(text.iter().any(|(message, keys)| message == "warning Ready() failed, trying again" && keys == &["error"]));
+}
+
+#[test]
+fn every_line_of_a_life_is_in_the_table() {
+    let known: Vec<String> = catalogue::catalogue().into_iter().map(|message| message.text).collect();
+    for line in life("json") {
+        let json: Value = serde_json::from_str(&line).expect("JSON");
+        let message = json["message"].as_str().expect("a message");
+        assert!(known.iter().any(|text| text == message), "{message}");
+    }
+}
+
+/// `UPDATE_README=1 cargo test messages` rewrites it.
+#[test]
+fn the_readme_s_table_of_messages_is_the_generated_one() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let files = ["README.md", "README-messages.md"].map(|name| root.join(name));
+    let (begin, end) = ("<!-- messages:begin -->\n", "<!-- messages:end -->");
+    let found = files.iter().find_map(|path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let from = text.find(begin)? + begin.len();
+        let to = from + text[from..].find(end)?;
+        Some((path, text.clone(), from, to))
+    });
+    let (path, text, from, to) = found.expect("a README with the markers");
+    let wanted = catalogue::markdown();
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(path, format!("{}{wanted}{}", &text[..from], &text[to..])).expect("writable");
+        return;
+    }
+    assert_eq!(&text[from..to], wanted, "UPDATE_README=1 cargo test messages");
+}
+
+/// `stderr` of the child is what it is given.
+fn start(sdk: &ScriptedSdk, game: &Game, stderr: Stdio) -> std::process::Child {
+    Command::new(binary())
+        .env_clear()
+        .env("AGONES_SDK_GRPC_PORT", sdk.port().to_string())
+        .env("AGONES_SHIM_READY_TCP", game.port().to_string())
+        .env("AGONES_SHIM_HEALTH_INTERVAL_SECS", "0.1")
+        .env("AGONES_SHIM_LOG", "trace")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
+        .expect("it starts")
+}
+
+#[test]
+fn a_full_stderr_pipe_stalls_nothing() {
+    let (sdk, game) = (ScriptedSdk::start(), Game::open());
+    let (_reader, mut writer) = std::io::pipe().expect("a pipe");
+    // All that a pipe holds: the first line is stuck already.
+    writer.write_all(&vec![b'x'; 64 * 1024]).expect("room");
+    let mut child = start(&sdk, &game, Stdio::from(OwnedFd::from(writer)));
+    sdk.wait_for_count("Health", 100, secs(40));
+    let beats = sdk.calls_of("Health");
+    let longest = beats.windows(2).map(|pair| pair[1].at - pair[0].at).max().unwrap_or_default();
+    assert!(longest < secs(1), "{longest:?} without a beat at an interval of 0.1 s");
+    stop(&sdk, &mut child);
+}
+
+/// It delivers Shutdown() and leaves with 0.
+fn stop(sdk: &ScriptedSdk, child: &mut Child) {
+    assert_eq!(child.try_wait().expect("ours"), None);
+    let pid = i32::try_from(child.id()).expect("a pid is an int");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), Signal::SIGTERM).expect("ours");
+    sdk.wait_for_call("Shutdown", secs(10));
+    until_true("its end", secs(20), || child.try_wait().expect("ours").is_some_and(|status| status.success()));
+}
+
+#[test]
+fn a_closed_stderr_kills_nothing() {
+    let game = Game::open();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    for stderr in [Stdio::from(OwnedFd::from(writer)), Stdio::from(std::fs::File::open("/dev/null").expect("there"))] {
+        let sdk = ScriptedSdk::start();
+        let mut child = start(&sdk, &game, stderr);
+        sdk.wait_for_count("Health", 20, secs(20));
+        stop(&sdk, &mut child);
+    }
+}
+
+#[test]
+fn a_process_that_is_started_without_stderr_lives_too() {
+    let sdk = ScriptedSdk::start();
+    let game = Game::open();
+    let mut shim = shim()
+        .sdk(&sdk)
+        .set("READY_TCP", game.port())
+        .set("HEALTH_INTERVAL_SECS", "0.1")
+        .behind(["sh", "-c", "exec \"$@\" 2>&- >&-", "sh"])
+        .spawn();
+    sdk.wait_for_count("Health", 20, secs(20));
+    shim.assert_stays(millis(100));
+    assert!(proc::is_alive(shim.pid()));
+    shim.signal(Signal::SIGTERM);
+    sdk.wait_for_call("Shutdown", secs(10));
+    shim.expect_code(0, secs(20));
+}
