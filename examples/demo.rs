@@ -7,7 +7,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -298,32 +298,24 @@ impl Drop for Stage {
     }
 }
 
-/// Asks the local SDK server over HTTP, as a curious shell would; gone is gone.
+/// Follows `/watch/gameserver` over HTTP, as a curious shell would with curl: a line of JSON at each change.
 fn watch_game_server(port: u16, news: Sender<News>) -> io::Result<()> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    write!(stream, "GET /watch/gameserver HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
     thread::Builder::new().name("agones".into()).spawn(move || {
         let mut last = (String::new(), String::new());
-        while let Ok(reply) = get(port, "/gameserver") {
-            let now = (text_after(&reply, "\"state\":\""), text_after(&reply, "\"count\":\""));
+        // Headers and chunk sizes are lines without a state. It ends with the server.
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let now = (text_after(&line, "\"state\":\""), text_after(&line, "\"count\":\""));
             if now != last && !now.0.is_empty() {
                 last.clone_from(&now);
                 if news.send(News::GameServer(now.0, now.1)).is_err() {
                     return;
                 }
             }
-            thread::sleep(Duration::from_millis(100));
         }
     })?;
     Ok(())
-}
-
-fn get(port: u16, path: &str) -> io::Result<String> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
-    stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-    let mut reply = Vec::new();
-    stream.take(1 << 20).read_to_end(&mut reply)?;
-    Ok(String::from_utf8_lossy(&reply).into_owned())
 }
 
 /// The string that follows `key`: enough for two fields of a reply whose shape is known.
