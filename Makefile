@@ -32,6 +32,15 @@ check: ## formatting, clippy, docs, tests; warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked
 
+.PHONY: bench
+bench: ## what it costs and how fast it is, beside tini, dumb-init and a shell loop; BENCH_IDLE_SECS=240 for a long look
+	@shim=$${SHIM_UNDER_TEST:-$(CURDIR)/target/static/$(ARCH)-unknown-linux-musl/agones-shim}; \
+	if [ ! -x "$$shim" ]; then \
+		echo "no $$shim (make static builds it): measuring a debug build"; \
+		cargo build --quiet --locked --bin agones-shim; shim=$(CURDIR)/target/debug/agones-shim; \
+	fi; \
+	SHIM_UNDER_TEST=$$shim cargo test --quiet --locked --bench life
+
 .PHONY: static
 static: ## the static musl binary, its checksums, SBOM and notices, in target/static; ARCH=aarch64 for Arm
 	@.ci/setup.sh static

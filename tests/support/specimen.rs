@@ -133,6 +133,7 @@ fn orphans(count: usize, secs: f64) {
     std::thread::sleep(Duration::from_secs_f64(secs));
 }
 
+#[allow(clippy::zombie_processes, reason = "never to reap is what it is for")]
 fn adopt(argv: &[&str]) {
     nix::sys::prctl::set_child_subreaper(true).expect("allowed");
     let _child = std::process::Command::new(argv[0]).args(&argv[1..]).spawn().expect("it starts");
