@@ -52,6 +52,7 @@ pub mod logging;
 pub mod machine;
 pub mod probe;
 pub mod proto;
+pub mod quiet;
 pub(crate) mod reaper;
 pub mod resolve;
 pub mod runtime;

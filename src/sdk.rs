@@ -6,16 +6,16 @@
 //! that a shim without Agones stays small.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use grpcio::{CallOption, Channel, ChannelBuilder, Client, EnvBuilder, Environment, Method, RpcStatusCode};
+use grpcio::{CallOption, Channel, ChannelBuilder, Client, Method, RpcStatusCode};
 
 use crate::deadline::Deadline;
 use crate::game_server::{Counter, GameServer};
 use crate::http;
 use crate::machine::{CallError, CallErrorKind, seconds};
 use crate::proto::{self, beta, sdk};
+use crate::quiet::{self, Quiet};
 use crate::resolve::Resolver;
 use crate::settings::Endpoint;
 
@@ -69,7 +69,7 @@ pub struct GrpcSdk {
     call_timeout: Duration,
     resolver: Resolver,
     /// Made at the first connection; it lives as long as the client.
-    environment: Option<Arc<Environment>>,
+    grpc: Option<Quiet>,
     client: Option<Client>,
 }
 
@@ -77,7 +77,7 @@ impl GrpcSdk {
     /// A client that is not connected.
     #[must_use]
     pub fn new(endpoint: Endpoint, call_timeout: Duration) -> Self {
-        Self { endpoint, call_timeout, resolver: Resolver::new(), environment: None, client: None }
+        Self { endpoint, call_timeout, resolver: Resolver::new(), grpc: None, client: None }
     }
 
     /// An address of the endpoint that accepts. A refused connection costs
@@ -103,10 +103,7 @@ impl GrpcSdk {
     }
 
     fn open(&mut self, address: SocketAddr) -> Channel {
-        let environment = self
-            .environment
-            .get_or_insert_with(|| Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build()))
-            .clone();
+        let environment = self.grpc.get_or_insert_with(quiet::start).environment.clone();
         let scheme = if address.is_ipv4() { "ipv4" } else { "ipv6" };
         ChannelBuilder::new(environment)
             .enable_http_proxy(false)

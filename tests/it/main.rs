@@ -15,6 +15,7 @@ mod link;
 mod liveness;
 mod local_sdk;
 mod proto;
+mod quiet;
 mod readiness;
 mod readme;
 mod scene;
