@@ -111,6 +111,11 @@ impl GrpcSdk {
             .use_local_subchannel_pool(true)
             .initial_reconnect_backoff(RECONNECT_BACKOFF)
             .max_reconnect_backoff(RECONNECT_BACKOFF)
+            // A ping and two timers with every call, to find out how much of a large body to ask for.
+            .raw_cfg_int(c"grpc.http2.bdp_probe".to_owned(), 0)
+            // Repeating is the machine's business; and nobody looks at its statistics.
+            .enable_retry(false)
+            .raw_cfg_int(c"grpc.enable_channelz".to_owned(), 0)
             .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
             .connect(&format!("{scheme}:{address}"))
     }
