@@ -33,8 +33,13 @@ check: ## formatting, clippy, docs, tests; warnings are errors
 	cargo test --locked
 
 .PHONY: bench
-bench: setup ## the figures of SPEC.md section 10, beside tini, dumb-init and a shell loop
-	cargo test --quiet --locked --bench life
+bench: ## what it costs and how fast it is, beside tini, dumb-init and a shell loop; BENCH_IDLE_SECS=240 for a long look
+	@shim=$${SHIM_UNDER_TEST:-$(CURDIR)/target/static/$(ARCH)-unknown-linux-musl/agones-shim}; \
+	if [ ! -x "$$shim" ]; then \
+		echo "no $$shim (make static builds it): measuring a debug build"; \
+		cargo build --quiet --locked --bin agones-shim; shim=$(CURDIR)/target/debug/agones-shim; \
+	fi; \
+	SHIM_UNDER_TEST=$$shim cargo test --quiet --locked --bench life
 
 .PHONY: static
 static: ## the static musl binary, its checksums, SBOM and notices, in target/static; ARCH=aarch64 for Arm

@@ -8,6 +8,7 @@ use crate::exit::ExitReason;
 use crate::logging;
 use crate::machine::{Config, Notice};
 use crate::notify::Notifier;
+use crate::quiet;
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
 use crate::settings::parse::{self, Rejected, Variable, Warning};
@@ -27,6 +28,11 @@ pub fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsString]) 
 }
 
 fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) -> ExitReason {
+    // SAFETY: main has started no thread, and logging starts the first one.
+    #[allow(unsafe_code)]
+    unsafe {
+        quiet::without_backup_poller();
+    }
     let parsed = if argv.is_some() { parse::wrapper(environment.clone()) } else { parse::sidecar(environment.clone()) };
     let (settings, warnings) = match parsed {
         Ok(parsed) => parsed,

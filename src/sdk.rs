@@ -12,14 +12,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::SinkExt;
-use grpcio::{CallOption, Channel, ChannelBuilder, Client, EnvBuilder, Environment, Method, RpcStatusCode, WriteFlags};
+use grpcio::{CallOption, Channel, ChannelBuilder, Client, Environment, Method, RpcStatusCode};
 
 use crate::deadline::Deadline;
 use crate::game_server::{Counter, GameServer};
 use crate::http;
 use crate::machine::{CallError, CallErrorKind, seconds};
 use crate::proto::{self, beta, sdk};
+use crate::quiet::{self, Quiet};
 use crate::resolve::Resolver;
 use crate::settings::Endpoint;
 
@@ -76,7 +76,7 @@ pub struct GrpcSdk {
     call_timeout: Duration,
     resolver: Resolver,
     /// Made at the first connection; it lives as long as the client.
-    environment: Option<Arc<Environment>>,
+    grpc: Option<Quiet>,
     client: Option<Client>,
 }
 
@@ -84,7 +84,7 @@ impl GrpcSdk {
     /// A client that is not connected.
     #[must_use]
     pub fn new(endpoint: Endpoint, call_timeout: Duration) -> Self {
-        Self { endpoint, call_timeout, resolver: Resolver::new(), environment: None, client: None }
+        Self { endpoint, call_timeout, resolver: Resolver::new(), grpc: None, client: None }
     }
 
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q) -> Result<R, CallError> {
@@ -99,10 +99,7 @@ impl Sdk for GrpcSdk {
         self.client = None;
         let deadline = Deadline::after(CONNECT_DEADLINE);
         let address = reachable(&mut self.resolver, &self.endpoint, deadline)?;
-        let environment = self
-            .environment
-            .get_or_insert_with(|| Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build()))
-            .clone();
+        let environment = self.grpc.get_or_insert_with(quiet::start).environment.clone();
         let client = Client::new(open(environment, address));
         let options = CallOption::default().wait_for_ready(true).timeout(deadline.left().unwrap_or_default());
         let game_server = client
@@ -124,10 +121,10 @@ impl Sdk for GrpcSdk {
         self.unary(&proto::SHUTDOWN, &sdk::Empty {}).map(drop)
     }
 
+    /// One short stream a beat: on a long one, sends into a frozen server succeed. A stream of one message is on the
+    /// wire what a unary call is; as that it goes out in one piece and wakes two threads once, not five times.
     fn health(&mut self) -> Result<(), CallError> {
-        let client = self.client.as_ref().ok_or_else(not_connected)?;
-        let options = CallOption::default().timeout(self.call_timeout);
-        beat(client, options).map_err(|error| call_error(&error, self.call_timeout))
+        self.unary(&proto::HEALTH, &sdk::Empty {}).map(drop)
     }
 
     fn counter(&mut self, name: &str) -> Result<Counter, CallError> {
@@ -172,22 +169,13 @@ fn open(environment: Arc<Environment>, address: SocketAddr) -> Channel {
         // Also how long an attempt holds its socket against a port that accepts and says nothing: 20 s by
         // default, even when its channel is long gone.
         .raw_cfg_int(MIN_CONNECT_TIMEOUT.to_owned(), 500)
+        // A ping and two timers with every call, to find out how much of a large body to ask for.
+        .raw_cfg_int(c"grpc.http2.bdp_probe".to_owned(), 0)
+        // Repeating is the machine's business; and nobody looks at its statistics.
+        .enable_retry(false)
+        .raw_cfg_int(c"grpc.enable_channelz".to_owned(), 0)
         .primary_user_agent(concat!("agones-shim/", env!("CARGO_PKG_VERSION")))
         .connect(&format!("{scheme}:{address}"))
-}
-
-/// One short stream a beat: on a long one, sends into a frozen server succeed.
-fn beat(client: &Client, options: CallOption) -> Result<(), grpcio::Error> {
-    futures_executor::block_on(async {
-        let (mut sink, receiver) = client.client_streaming(&proto::HEALTH, options)?;
-        match sink.send((sdk::Empty {}, WriteFlags::default().buffer_hint(true))).await {
-            Ok(()) => sink.close().await?,
-            // The server has ended the call already: its status says why.
-            Err(grpcio::Error::RpcFinished(None)) => {}
-            Err(error) => return Err(error),
-        }
-        receiver.await.map(drop)
-    })
 }
 
 fn not_connected() -> CallError {

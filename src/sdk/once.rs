@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
 
-use super::{beat, call_error, open, reachable};
+use super::{call_error, open, reachable};
 use crate::cli::SdkCall;
 use crate::deadline::Deadline;
 use crate::machine::{CallError, CallErrorKind};
@@ -57,9 +57,7 @@ impl Once {
             SdkCall::Reserve(seconds) => self.done(&proto::RESERVE, &sdk::Duration { seconds: *seconds }, deadline),
             SdkCall::Label { key, value } => self.done(&proto::SET_LABEL, &pair(key, value), deadline),
             SdkCall::Annotation { key, value } => self.done(&proto::SET_ANNOTATION, &pair(key, value), deadline),
-            SdkCall::Health => beat(&self.client, options(deadline)?)
-                .map(|()| Reply::Empty)
-                .map_err(|error| call_error(&error, self.timeout)),
+            SdkCall::Health => self.done(&proto::HEALTH, &empty, deadline),
             SdkCall::GameServer => {
                 self.unary(&proto::GET_GAME_SERVER, &empty, deadline).map(|reply| Reply::GameServer(Box::new(reply)))
             }

@@ -1,0 +1,108 @@
+//! gRPC, started in such a way that it sleeps while nothing happens.
+//!
+//! Left alone, the C core of gRPC wakes up twice per CPU and second in each of
+//! its two timer threads (measured: 9 times a second on 2 CPUs; 64 on 16 and
+//! more), timers or not. It has no option against that, so its clock is shown
+//! to it a century ahead while the two make their empty tables: a table wakes
+//! its thread when the time up to which it has sorted its timers is over.
+//!
+//! Deliberately nothing else of gRPC is touched, and no timer is late or lost
+//! by it: those that are set later are sorted at once.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use grpcio::{Channel, ChannelBuilder, EnvBuilder, Environment};
+
+/// Longer than any process lives, and within what every part of gRPC can add up.
+const CENTURY_SECS: i64 = 100 * 365 * 86_400;
+/// gRPC's number of the clock that its timers go by.
+const MONOTONIC: c_int = 0;
+/// Polls idle connections every 5 s, for programs that have no thread which always polls. Ours has.
+const BACKUP_POLLER: &str = "GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS";
+
+/// `gpr_timespec`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Timespec {
+    seconds: i64,
+    nanoseconds: i32,
+    clock: c_int,
+}
+
+type Clock = extern "C" fn(c_int) -> Timespec;
+
+// All three are of the one version of gRPC that Cargo.lock names; should they go, the program does not link.
+unsafe extern "C" {
+    /// Where gRPC reads every clock; exported for the clocks of its own tests.
+    #[link_name = "gpr_now_impl"]
+    static mut CLOCK: Clock;
+    #[link_name = "grpc_init"]
+    fn init();
+    /// `grpc_core::Timestamp::FromTimespecRoundDown`. The first call notes when the process began.
+    #[link_name = "_ZN9grpc_core9Timestamp21FromTimespecRoundDownE12gpr_timespec"]
+    fn since_start(time: Timespec) -> i64;
+}
+
+static REAL: OnceLock<Clock> = OnceLock::new();
+static AHEAD_SECS: AtomicI64 = AtomicI64::new(0);
+
+extern "C" fn clock(which: c_int) -> Timespec {
+    // Set before this function is.
+    let Some(real) = REAL.get() else { return Timespec { seconds: 0, nanoseconds: 0, clock: which } };
+    let mut now = real(which);
+    if which == MONOTONIC {
+        now.seconds += AHEAD_SECS.load(Ordering::Relaxed);
+    }
+    now
+}
+
+/// What gRPC runs on, for as long as it is to be quiet.
+pub struct Quiet {
+    /// For all channels.
+    pub environment: Arc<Environment>,
+    /// Never connected. The second timer thread belongs to all channels together and goes with the last of them; the
+    /// next one would be a loud one.
+    _keeper: Channel,
+}
+
+/// Starts gRPC. The process must not have used it before: a timer that it had would be over at once.
+#[must_use]
+pub fn start() -> Quiet {
+    // SAFETY: gRPC has no threads yet, so nobody reads CLOCK while it is written, and nobody writes it later. `clock`
+    // is of its type; `since_start` takes and returns plain numbers, and `init` nothing.
+    unsafe {
+        let real = *REAL.get_or_init(|| CLOCK);
+        CLOCK = clock;
+        // Now, or the process would have begun in a hundred years.
+        since_start(real(MONOTONIC));
+        ahead(|| init());
+    }
+    // Between the two, so that the polling thread sees no other time than the real one.
+    let environment = Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build());
+    let keeper = ahead(|| ChannelBuilder::new(environment.clone()).connect("ipv4:127.0.0.1:9"));
+    Quiet { environment, _keeper: keeper }
+}
+
+fn ahead<T>(make: impl FnOnce() -> T) -> T {
+    AHEAD_SECS.store(CENTURY_SECS, Ordering::Relaxed);
+    let result = make();
+    AHEAD_SECS.store(0, Ordering::Relaxed);
+    result
+}
+
+/// Switches off gRPC's poller for programs without a polling thread, unless the user has an opinion. Only this
+/// process's environment has it, not that of a child.
+///
+/// # Safety
+/// No other thread may exist yet: it could read the environment meanwhile.
+pub unsafe fn without_backup_poller() {
+    if std::env::var_os(BACKUP_POLLER).is_none() {
+        // SAFETY: as the caller promises.
+        unsafe { std::env::set_var(BACKUP_POLLER, "0") };
+    }
+}
