@@ -158,7 +158,7 @@ fn a_full_stderr_pipe_stalls_nothing() {
     let (sdk, game) = (ScriptedSdk::start(), Game::open());
     let (_reader, mut writer) = std::io::pipe().expect("a pipe");
     // All that a pipe holds: the first line is stuck already.
-    writer.write_all(&[b'x'; 64 * 1024]).expect("room");
+    writer.write_all(&vec![b'x'; 64 * 1024]).expect("room");
     let mut child = start(&sdk, &game, Stdio::from(OwnedFd::from(writer)));
     sdk.wait_for_count("Health", 100, secs(40));
     let beats = sdk.calls_of("Health");

@@ -35,9 +35,8 @@ impl Manager {
 
     #[track_caller]
     fn wait_for(&mut self, part: &str, count: usize) {
-        if poll(secs(20), || (self.count(part) >= count).then_some(())).is_none() {
-            panic!("{part} was not told {count} times: {:#?}", self.heard);
-        }
+        let told = poll(secs(20), || (self.count(part) >= count).then_some(())).is_some();
+        assert!(told, "{part} was not told {count} times: {:#?}", self.heard);
     }
 }
 
