@@ -135,14 +135,6 @@ fn the_local_sdk_server_understands_every_fleet() {
     }
 }
 
-fn word(node: &Node, path: &str) -> String {
-    scalar(at(node, path)).unwrap_or_else(|| panic!("no {path}")).to_owned()
-}
-
-fn number(node: &Node, path: &str) -> i64 {
-    word(node, path).parse().unwrap_or_else(|_| panic!("{path} is no number"))
-}
-
 #[test]
 fn fleets_and_autoscaler_agree() {
     let scaler = document("fleetautoscaler.yaml");
