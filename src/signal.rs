@@ -38,6 +38,12 @@ pub struct Blocked {
 /// Blocks every signal that can be caught, but for the faults: the first statement of main.
 pub fn block() -> Blocked {
     let old = sys::set_mask(blocked());
+    if cfg!(target_env = "musl") {
+        // musl unblocks 34, every glibc game's first real-time signal, when a process starts its first thread. So that
+        // is done now. (No thread at all: then the next one is the first, and 34 is lost; nothing else is.)
+        drop(std::thread::Builder::new().spawn(|| ()).map(std::thread::JoinHandle::join));
+        sys::set_mask(blocked());
+    }
     if sys::ignored_at_start().contains(libc::SIGCHLD) {
         // Ignored, it makes the kernel reap, and a child's exit code is lost. Children get it back as it was.
         let _ = sys::set_ignored(libc::SIGCHLD, false);
