@@ -23,7 +23,9 @@ demo: setup ## local SDK server, a small game and the shim, live on this termina
 	@target/debug/examples/demo
 
 .PHONY: test
-test: setup check ## setup, then check
+test: ## setup, with the small programs that tests run beside the shim; then check
+	@.ci/setup.sh test
+	@$(MAKE) check
 
 .PHONY: check
 check: ## formatting, clippy, docs, tests; warnings are errors

@@ -2,8 +2,9 @@
 # Installs what a build needs and the machine does not have; silent and quick when all is there.
 #
 #   .ci/setup.sh          a C++ compiler, cmake, clippy, rustfmt: what `make test` and `make demo` need
+#   .ci/setup.sh test     and the small programs that the tests run beside the shim
 #   .ci/setup.sh static   and what `make static` needs
-#   .ci/setup.sh ci       and the real servers, inits and tools that CI's tests run beside the shim
+#   .ci/setup.sh ci       and the larger ones that only CI's tests insist on
 #
 # With apt, as root or through sudo. Anywhere else it names what is missing and ends with 69.
 set -euo pipefail
@@ -36,14 +37,17 @@ ci | static)
         rustup --quiet target add $target 2>/dev/null ||
         { [ -d /usr/lib/rustlib/src/rust/library ] || packages+=(rustc-web cargo-web rust-web-src); }
     ;;&
-ci)
+test | ci)
     need tini tini
     need dumb-init dumb-init
     need bzfs bzflag-server
-    need freeciv-server freeciv-server
     need curl curl
     need unshare util-linux
     need ip iproute2
+    ;;&
+ci)
+    need freeciv-server freeciv-server
+    need promtool prometheus
     need systemd-analyze systemd
     need debootstrap debootstrap
     need docker docker.io

@@ -273,7 +273,12 @@ fn without_scrapers_the_status_thread_does_not_wake_up() {
     assert_eq!(switches(), before);
 }
 
-pub fn promtool(args: &[&str], input: &str) -> String {
+/// What promtool says of this. `None`, and a line, where it is not installed; in CI it is.
+pub fn promtool(args: &[&str], input: &str) -> Option<String> {
+    if std::env::var_os("CI").is_none() && Command::new("promtool").arg("--version").output().is_err() {
+        let _ = writeln!(std::io::stderr().lock(), "SKIPPED, not installed: promtool");
+        return None;
+    }
     let mut tool = Command::new("promtool")
         .args(args)
         .stdin(Stdio::piped())
@@ -285,7 +290,7 @@ pub fn promtool(args: &[&str], input: &str) -> String {
     let output = tool.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "promtool {args:?}: {said}\n{input}");
-    said
+    Some(said)
 }
 
 #[test]
@@ -311,7 +316,7 @@ fn promtool_finds_nothing_in_the_metrics() {
     until_true("a liveness round", secs(20), || page(addr, "/metrics").body.contains("kind=\"liveness\""));
     let answer = page(addr, "/metrics");
     assert!(answer.head.contains("Content-Type: text/plain; version=0.0.4"), "{}", answer.head);
-    assert_eq!(promtool(&["check", "metrics"], &answer.body), "", "{}", answer.body);
+    assert!(promtool(&["check", "metrics"], &answer.body).is_none_or(|said| said.is_empty()), "{}", answer.body);
     for sample in [
         "agones_shim_phase{phase=\"ready\"} 1\n",
         "agones_shim_phase{phase=\"waiting\"} 0\n",
@@ -401,7 +406,8 @@ fn in_repository(path: &str) -> String {
 
 #[test]
 fn the_alert_rules_are_valid_and_fire_when_they_should() {
-    assert!(promtool(&["check", "rules", &in_repository("examples/alerts.yaml")], "").contains("3 rules found"));
+    let said = promtool(&["check", "rules", &in_repository("examples/alerts.yaml")], "");
+    assert!(said.is_none_or(|said| said.contains("3 rules found")));
     promtool(&["test", "rules", &in_repository("tests/data/alerts-test.yaml")], "");
 }
 
