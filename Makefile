@@ -34,6 +34,13 @@ check: ## formatting, clippy, docs, tests; warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked
 
+.PHONY: test-client
+test-client: ## the official Agones SDK for Rust, its whole surface, against agones-shim local-sdk
+	@.ci/setup.sh ci
+	cargo build --quiet --locked --bin agones-shim
+	cargo build --quiet --locked --manifest-path tests/agones-client/Cargo.toml
+	SHIM_UNDER_TEST=$(CURDIR)/target/debug/agones-shim tests/agones-client/target/debug/agones-client
+
 .PHONY: bench
 bench: ## what it costs and how fast it is, beside tini, dumb-init and a shell loop; BENCH_IDLE_SECS=240 for a long look
 	@shim=$${SHIM_UNDER_TEST:-$(CURDIR)/target/static/$(ARCH)-unknown-linux-musl/agones-shim}; \

@@ -48,6 +48,8 @@ test | ci)
 ci)
     need freeciv-server freeciv-server
     need promtool prometheus
+    need protoc protobuf-compiler
+    [ -e /usr/include/google/protobuf/any.proto ] || packages+=(libprotobuf-dev)
     need systemd-analyze systemd
     need debootstrap debootstrap
     need docker docker.io
