@@ -96,7 +96,9 @@ fn not_found(tool: &Tool) -> String {
 }
 
 fn no_shebang(tool: &Tool) -> String {
-    let path = std::env::temp_dir().join(format!("agones-shim-compare-{}", std::process::id()));
+    // A file for each tool: they run side by side.
+    let name = Path::new(&tool.words[0]).file_name().expect("a program").to_string_lossy().into_owned();
+    let path = std::env::temp_dir().join(format!("agones-shim-compare-{name}-{}", std::process::id()));
     fs::write(&path, "exit 42\n").expect("writable");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
     let code = tool.around([&path]).spawn().expect_exit(secs(10));

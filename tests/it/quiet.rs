@@ -4,12 +4,12 @@ use std::fs;
 
 use crate::support::{Game, ScriptedSdk, secs, shim, wait};
 
-/// How often the threads whose names contain "tim" went to sleep so far.
-fn timer_wakeups(pid: i32) -> u64 {
+/// How often the threads of a process went to sleep so far. All of them: where gRPC cannot name its timer threads
+/// (musl) there is no telling which they are, and nobody else has anything to do either.
+fn wakeups(pid: i32) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
     let status = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
     status
-        .filter(|status| status.lines().next().is_some_and(|name| name.contains("tim")))
         .filter_map(|status| {
             let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
             line.trim().parse::<u64>().ok()
@@ -25,11 +25,10 @@ fn grpc_s_timer_threads_sleep_while_there_is_nothing_to_time() {
     let look = sdk.wait_for_new_call("GetGameServer", secs(10));
     // The deadlines of the calls so far are over after their 2 s.
     wait::let_pass(secs(3).saturating_sub(look.at.elapsed()));
-    let threads = crate::support::proc::thread_names(process.pid());
-    assert!(threads.iter().filter(|name| name.contains("tim")).count() >= 2, "gRPC's timer threads: {threads:?}");
-    let before = timer_wakeups(process.pid());
+    assert!(process.threads() > 5, "gRPC's threads are there");
+    let before = wakeups(process.pid());
     process.assert_stays(secs(3));
-    let wakeups = timer_wakeups(process.pid()) - before;
-    // Left alone: 12 on one CPU, 24 on two. Asleep: none.
-    assert!(wakeups < 6, "{wakeups} wakeups of gRPC's timer threads in 3 s");
+    let wakeups = wakeups(process.pid()) - before;
+    // gRPC's timer threads left alone: 12 on one CPU, 24 on two. Asleep: none.
+    assert!(wakeups < 6, "{wakeups} wakeups in 3 s with nothing to do");
 }
