@@ -28,7 +28,7 @@ pub fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsString]) 
 }
 
 fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) -> ExitReason {
-    // SAFETY: main has started no thread, and logging starts the first one.
+    // SAFETY: no thread runs: that of signal::block has ended, and logging starts the next.
     #[allow(unsafe_code)]
     unsafe {
         quiet::without_backup_poller();

@@ -2,8 +2,9 @@
 //! init needs: masks and waits with real-time signals, fork and exec, the
 //! dispositions that the process was started with.
 //!
-//! All of the crate's `unsafe` is here. Nothing is decided here, and nothing is
-//! called that Linux 4.4 does not have (no pidfd, no clone3, no close_range).
+//! All of the crate's `unsafe` is here, but for what keeps gRPC quiet
+//! (`quiet.rs`). Nothing is decided here, and nothing is called that Linux 4.4
+//! does not have (no pidfd, no clone3, no close_range).
 
 #![allow(unsafe_code)]
 
