@@ -1,7 +1,11 @@
 //! What the kernel says about a process: descriptors, threads, memory, children.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::{SigHandler, Signal};
 
 /// Open descriptors; 0 when the process is gone.
 pub fn fd_count(pid: i32) -> usize {
@@ -84,4 +88,18 @@ fn status_number(pid: i32, key: &str) -> u64 {
             value.split_whitespace().next()?.parse().ok()
         })
         .unwrap_or(0)
+}
+
+/// The program starts with HUP, INT and QUIT as a login shell's child has them, however the tests were started: under
+/// nohup, or in the background of a script, they are ignored, and the shim leaves an ignored HUP ignored.
+pub fn with_default_signals(command: &mut Command) -> &mut Command {
+    let reset = || {
+        for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+            // SAFETY: the default disposition is no handler.
+            unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) }?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes three system calls and nothing else.
+    unsafe { command.pre_exec(reset) }
 }

@@ -40,7 +40,8 @@ impl Terminal {
     pub fn start<A: AsRef<OsStr>>(argv: impl IntoIterator<Item = A>, vars: &[(&str, &str)]) -> Self {
         let (master, slave) = pair();
         let copy = || slave.try_clone().expect("a descriptor");
-        let child = Command::new("setsid")
+        let mut command = Command::new("setsid");
+        command
             .arg("--ctty")
             .args(argv)
             .env_clear()
@@ -48,9 +49,9 @@ impl Terminal {
             .envs(vars.iter().copied())
             .stdin(copy())
             .stdout(copy())
-            .stderr(copy())
-            .spawn()
-            .expect("setsid starts");
+            .stderr(copy());
+        let child = proc::with_default_signals(&mut command).spawn().expect("setsid starts");
+        drop(command);
         drop(slave);
         set_size(&master, 24, 80);
         let output = Output::new();

@@ -136,8 +136,9 @@ impl Builder {
         command.args(&words[1..]).env_clear().envs(self.vars);
         command.stdin(self.stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = Instant::now();
-        let mut child =
-            command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", words[0].display()));
+        let mut child = proc::with_default_signals(&mut command)
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", words[0].display()));
         let output = Output::new();
         output.read(Stream::Stdout, child.stdout.take().expect("piped above"));
         let stderr = child.stderr.take().expect("piped above");
