@@ -75,6 +75,8 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
     // It fails where somebody else has set a logger: then that one writes.
     let _ = log::set_boxed_logger(Box::new(Renamed(logger)));
     grpcio::redirect_log();
+    // The default hook would write to stderr by itself, and a full pipe would hold up the way out of a bug.
+    std::panic::set_hook(Box::new(|panic| log::error!("panic: {}", one_line(&panic.to_string()))));
     Ok(Flusher(queue))
 }
 

@@ -263,3 +263,78 @@ pub fn write(notice: &Notice) {
             .build(),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::game_server::{Counter, GameServer, State};
+    use crate::machine::CallError;
+    use crate::settings::parse;
+    use crate::sys::Signals;
+
+    /// An SDK server's client with a bug in its beats; it tells what else was called.
+    struct Broken {
+        calls: Sender<&'static str>,
+        state: State,
+    }
+
+    impl Broken {
+        fn called(&self, call: &'static str) {
+            self.calls.send(call).expect("the test listens");
+        }
+    }
+
+    impl Sdk for Broken {
+        fn connect(&mut self) -> Result<GameServer, CallError> {
+            self.called("connect");
+            self.game_server()
+        }
+
+        fn game_server(&mut self) -> Result<GameServer, CallError> {
+            Ok(GameServer { state: self.state.clone(), ..GameServer::default() })
+        }
+
+        fn ready(&mut self) -> Result<(), CallError> {
+            self.called("ready");
+            Ok(())
+        }
+
+        fn shutdown(&mut self) -> Result<(), CallError> {
+            self.called("shutdown");
+            self.state = State::Shutdown;
+            Ok(())
+        }
+
+        fn health(&mut self) -> Result<(), CallError> {
+            self.called("health");
+            assert_eq!(self.state, State::Shutdown, "a bug, on purpose");
+            Ok(())
+        }
+
+        fn counter(&mut self, _: &str) -> Result<Counter, CallError> {
+            Ok(Counter::default())
+        }
+
+        fn update_counter(&mut self, _: &str, _: i64) -> Result<(), CallError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_state_thread_goes_through_shutdown_and_ends_with_70() {
+        // Nobody listens on port 1.
+        let environment = [("AGONES_SHIM_READY_TCP".into(), "127.0.0.1:1".into())];
+        let (settings, _) = parse::sidecar(environment).expect("good settings");
+        let config = Config::new(&settings, false, None);
+        let (calls, called) = channel();
+        let (sender, events) = channel();
+        let processes = Processes::unstarted(Signals::NONE, [], sender.clone());
+        let sdk = Broken { calls, state: State::Scheduled };
+        let runtime = Runtime::new(settings, config, sdk, processes, None, Vec::new(), (sender, events));
+        assert_eq!(runtime.expect("threads").run(), ExitReason::Bug);
+        let calls: Vec<_> = called.iter().collect();
+        assert_eq!(calls[..4], ["connect", "health", "connect", "shutdown"], "{calls:?}");
+    }
+}
