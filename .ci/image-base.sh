@@ -7,7 +7,7 @@ image=agones-shim-test-game:bookworm
 docker image inspect "$image" >/dev/null 2>&1 && exit
 rootfs=$(mktemp -d)
 trap 'rm -rf "$rootfs"' EXIT
-debootstrap --variant=minbase --include=bzflag-server bookworm "$rootfs" http://deb.debian.org/debian >"$rootfs.log" 2>&1 || {
+debootstrap --variant=minbase --include=bzflag-server bookworm "$rootfs" >"$rootfs.log" 2>&1 || {
     tail -20 "$rootfs.log" >&2
     exit 1
 }
