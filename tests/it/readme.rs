@@ -65,7 +65,13 @@ fn every_file_that_is_linked_exists() {
     let mut links = 0;
     for (at, _) in text.match_indices("](") {
         let target: String = text[at + 2..].chars().take_while(|c| *c != ')').collect();
-        if !target.starts_with("https://") {
+        if let Some(anchor) = target.strip_prefix('#') {
+            let is_it = |line: &str| {
+                let heading = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+                line.starts_with('#') && heading == anchor
+            };
+            assert!(text.lines().any(is_it), "the README has no heading for #{anchor}");
+        } else if !target.starts_with("https://") {
             links += 1;
             assert!(root().join(&target).exists(), "the README links to {target}");
         }
