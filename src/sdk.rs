@@ -168,7 +168,7 @@ fn open(environment: Arc<Environment>, address: SocketAddr) -> Channel {
         .max_reconnect_backoff(RECONNECT_BACKOFF)
         // Also how long an attempt holds its socket against a port that accepts and says nothing: 20 s by
         // default, even when its channel is long gone.
-        .raw_cfg_int(MIN_CONNECT_TIMEOUT.to_owned(), 500)
+        .raw_cfg_int(MIN_CONNECT_TIMEOUT.to_owned(), i32::try_from(CONNECT_DEADLINE.as_millis()).unwrap_or(i32::MAX))
         // A ping and two timers with every call, to find out how much of a large body to ask for.
         .raw_cfg_int(c"grpc.http2.bdp_probe".to_owned(), 0)
         // Repeating is the machine's business; and nobody looks at its statistics.

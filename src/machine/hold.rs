@@ -6,7 +6,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::event::CallError;
 use super::{Call, Effect, Effects, Machine, Notice, ProcessEnd, Timer};
 use crate::exit::ExitReason;
 use crate::game_server::GameServer;
@@ -65,7 +64,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn hold_failed(&mut self, now: Instant, _error: &CallError) {
+    pub(super) fn hold_failed(&mut self, now: Instant) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
             self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
         }

@@ -197,7 +197,7 @@ impl Machine {
                         self.look_at(now, game_server, out);
                         self.hold_looked(now, game_server, out);
                     }
-                    Err(error) => self.hold_failed(now, error),
+                    Err(_) => self.hold_failed(now),
                 }
                 if self.stop.is_some() {
                     self.shutdown_looked(now, outcome, out);

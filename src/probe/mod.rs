@@ -150,10 +150,9 @@ impl Rounds {
             let mut threads = Vec::new();
             let first = chosen.pop();
             for (at, prober) in chosen {
-                let at_name = (at, prober.name().to_owned());
                 match Builder::new().spawn_scoped(scope, move || prober.probe(timeout)) {
                     Ok(thread) => threads.push((at, thread)),
-                    Err(error) => here.push((at, Outcome::failed(format!("no thread for {}: {error}", at_name.1)))),
+                    Err(error) => here.push((at, Outcome::failed(format!("no thread for it: {error}")))),
                 }
             }
             here.extend(first.map(|(at, prober)| (at, prober.probe(timeout))));

@@ -15,7 +15,7 @@ use super::wait::{poll, secs};
 
 /// The scratch image with the binary under test in it.
 pub const IMAGE: &str = "agones-shim-test:latest";
-/// An "existing game image": Debian with bzflag-server, made by `make image-base`.
+/// An "existing game image": Debian with bzflag-server, made by `.ci/image-base.sh`.
 pub const GAME_IMAGE: &str = "agones-shim-test-game:bookworm";
 /// The same with the shim as entrypoint, by `examples/Dockerfile.game`.
 pub const WRAPPED_IMAGE: &str = "agones-shim-test-wrapped:latest";
