@@ -99,6 +99,17 @@ fn status_says_what_it_waits_for_since_when_and_why() {
     assert!(connect["unavailable"].as_u64().expect("a number") >= 1, "{connect}");
 }
 
+/// A sidecar beside this game that publishes the metric `players` of that endpoint.
+fn counting(sdk: &ScriptedSdk, game: &Game, metrics: &Game) -> crate::support::shim::Builder {
+    shim()
+        .sdk(sdk)
+        .set("READY_TCP", game.port())
+        .set("HEALTH_INTERVAL_SECS", "0.2")
+        .set("COUNTER_NAME", "players")
+        .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
+        .set("COUNTER_METRIC", "players")
+}
+
 #[test]
 fn status_shows_beats_probes_counter_and_calls_of_a_running_game() {
     let sdk = ScriptedSdk::start();
@@ -106,15 +117,7 @@ fn status_shows_beats_probes_counter_and_calls_of_a_running_game() {
     let game = Game::open();
     let metrics = Game::open();
     metrics.reply(crate::support::Reply::text("players 150\n"));
-    let (mut shim, addr, _port) = served(
-        shim()
-            .sdk(&sdk)
-            .set("READY_TCP", game.port())
-            .set("HEALTH_INTERVAL_SECS", "0.2")
-            .set("COUNTER_NAME", "players")
-            .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
-            .set("COUNTER_METRIC", "players"),
-    );
+    let (mut shim, addr, _port) = served(counting(&sdk, &game, &metrics));
     shim.wait_for_line("above the Counter's capacity", secs(20));
     let seen = until("beats and a counter", secs(20), || {
         let seen = status(addr);
@@ -300,15 +303,7 @@ fn promtool_finds_nothing_in_the_metrics() {
     let game = Game::open();
     let metrics = Game::open();
     metrics.reply(crate::support::Reply::text("players 15\n"));
-    let (mut shim, addr, _port) = served(
-        shim()
-            .sdk(&sdk)
-            .set("READY_TCP", game.port())
-            .set("HEALTH_INTERVAL_SECS", "0.2")
-            .set("COUNTER_NAME", "players")
-            .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
-            .set("COUNTER_METRIC", "players"),
-    );
+    let (mut shim, addr, _port) = served(counting(&sdk, &game, &metrics));
     shim.wait_for_line(READY, secs(20));
     until_true("every family", secs(20), || {
         page(addr, "/metrics").body.contains("published_sent{counter=\"players\"} 15")
@@ -418,15 +413,7 @@ fn dashboard_and_alerts_ask_only_for_metrics_that_there_are() {
     let game = Game::open();
     let metrics = Game::open();
     metrics.reply(crate::support::Reply::text("players 15\n"));
-    let (_shim, addr, _port) = served(
-        shim()
-            .sdk(&sdk)
-            .set("READY_TCP", game.port())
-            .set("HEALTH_INTERVAL_SECS", "0.2")
-            .set("COUNTER_NAME", "players")
-            .set("COUNTER_METRICS_URL", metrics.url("/metrics"))
-            .set("COUNTER_METRIC", "players"),
-    );
+    let (_shim, addr, _port) = served(counting(&sdk, &game, &metrics));
     until_true("every family", secs(20), || page(addr, "/metrics").body.contains("published_sent{"));
     let there = page(addr, "/metrics").body;
     let dashboard = std::fs::read_to_string(in_repository("examples/grafana-dashboard.json")).expect("it is there");
