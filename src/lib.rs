@@ -53,6 +53,7 @@ pub mod machine;
 pub mod notify;
 pub mod probe;
 pub mod proto;
+pub mod query;
 pub mod quiet;
 pub(crate) mod reaper;
 pub mod resolve;

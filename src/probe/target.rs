@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::Try;
 use crate::deadline::Deadline;
 use crate::http;
+use crate::query;
 use crate::resolve::Resolver;
 use crate::settings::Probe;
 
@@ -88,6 +89,7 @@ impl Prober {
         let (host, port) = match &self.probe {
             Probe::Tcp(target) => (&target.host, target.port),
             Probe::Http(target) => (&target.host, target.port),
+            Probe::Query(target) => (&target.host, target.port),
         };
         let addresses = match self.resolver.addresses(host, port, deadline) {
             Ok(addresses) => addresses,
@@ -101,6 +103,10 @@ impl Prober {
             Probe::Http(target) => match http::get(target, &addresses, deadline, None, BODY_CAP, |_: &[u8]| ()) {
                 Ok(response) if response.is_success() => (Ok(()), true),
                 Ok(response) => (Err(response.describe()), true),
+                Err(failure) => (Err(failure.reason), failure.connected),
+            },
+            Probe::Query(target) => match query::ask(target, &addresses, false, deadline) {
+                Ok(_) => (Ok(()), true),
                 Err(failure) => (Err(failure.reason), failure.connected),
             },
         };

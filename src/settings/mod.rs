@@ -13,6 +13,7 @@ mod filter;
 pub mod help;
 mod judge;
 pub mod parse;
+mod query;
 mod row;
 mod show;
 mod signal;
@@ -111,6 +112,40 @@ pub enum Probe {
     Tcp(TcpTarget),
     /// A URL that must answer 2xx.
     Http(HttpTarget),
+    /// A server that must answer its query protocol.
+    Query(QueryTarget),
+}
+
+/// A server that answers a query protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryTarget {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// No host is loopback: [`Host::Loopback`].
+    pub host: Host,
+    /// Never 0.
+    pub port: NonZeroU16,
+}
+
+/// How a server is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Valve's server queries.
+    A2s,
+    /// Minecraft Java's server list ping, over TCP.
+    Minecraft,
+    /// Minecraft Bedrock's (RakNet's) unconnected ping.
+    Bedrock,
+    /// Quake III's getstatus.
+    Quake3,
+    /// QuakeWorld's status.
+    Quake,
+    /// Teeworlds 0.6, which DDNet speaks, and 0.7.
+    Teeworlds,
+    /// Mumble's extended ping.
+    Mumble,
+    /// These bytes, which any answer will do for.
+    Udp(Vec<u8>),
 }
 
 /// Where a TCP probe connects to.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Endpoint, Host, HttpTarget, Probe, StatusAddr, StopSignal, TcpTarget};
+use super::{Endpoint, Host, HttpTarget, Probe, Protocol, QueryTarget, StatusAddr, StopSignal, TcpTarget};
 
 /// As it stands in front of a colon and a port: IPv6 in brackets.
 impl fmt::Display for Host {
@@ -34,6 +34,31 @@ impl fmt::Display for Probe {
         match self {
             Self::Tcp(target) => write!(f, "tcp {target}"),
             Self::Http(target) => write!(f, "http {target}"),
+            Self::Query(target) => write!(f, "query {target}"),
+        }
+    }
+}
+
+/// `a2s://localhost:27015`, without the question of `udp`.
+impl fmt::Display for QueryTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}:{}", self.protocol.name(), self.host, self.port)
+    }
+}
+
+impl Protocol {
+    /// As it is written in front of `://`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::A2s => "a2s",
+            Self::Minecraft => "minecraft",
+            Self::Bedrock => "bedrock",
+            Self::Quake3 => "quake3",
+            Self::Quake => "quake",
+            Self::Teeworlds => "teeworlds",
+            Self::Mumble => "mumble",
+            Self::Udp(_) => "udp",
         }
     }
 }
