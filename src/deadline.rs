@@ -29,6 +29,12 @@ impl Deadline {
     pub fn left(&self) -> Option<Duration> {
         self.at.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
+
+    /// How long it was from the beginning.
+    #[must_use]
+    pub fn within(&self) -> Duration {
+        self.within
+    }
 }
 
 impl fmt::Display for Deadline {

@@ -6,6 +6,7 @@
 //! that a shim without Agones stays small.
 
 pub mod once;
+mod wait;
 
 use std::ffi::CStr;
 use std::net::SocketAddr;
@@ -89,9 +90,24 @@ impl GrpcSdk {
 
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q) -> Result<R, CallError> {
         let client = self.client.as_ref().ok_or_else(not_connected)?;
-        let options = CallOption::default().timeout(self.call_timeout);
-        client.unary_call(method, request, options).map_err(|error| call_error(&error, self.call_timeout))
+        ask(client, method, request, CallOption::default(), Deadline::after(self.call_timeout))
     }
+}
+
+/// Makes a call and waits for its answer. One that is given up is cancelled: the server hears of it.
+fn ask<Q, R: Unpin>(
+    client: &Client,
+    method: &Method<Q, R>,
+    request: &Q,
+    options: CallOption,
+    deadline: Deadline,
+) -> Result<R, CallError> {
+    let mut answer = client.unary_call_async(method, request, options).map_err(|error| call_error(&error, deadline))?;
+    let Some(outcome) = wait::wait(&mut answer, deadline) else {
+        answer.cancel();
+        return Err(late(deadline));
+    };
+    outcome.map_err(|error| call_error(&error, deadline))
 }
 
 impl Sdk for GrpcSdk {
@@ -101,10 +117,8 @@ impl Sdk for GrpcSdk {
         let address = reachable(&mut self.resolver, &self.endpoint, deadline)?;
         let environment = self.grpc.get_or_insert_with(quiet::start).environment.clone();
         let client = Client::new(open(environment, address));
-        let options = CallOption::default().wait_for_ready(true).timeout(deadline.left().unwrap_or_default());
-        let game_server = client
-            .unary_call(&proto::GET_GAME_SERVER, &sdk::Empty {}, options)
-            .map_err(|error| call_error(&error, CONNECT_DEADLINE))?;
+        let options = CallOption::default().wait_for_ready(true);
+        let game_server = ask(&client, &proto::GET_GAME_SERVER, &sdk::Empty {}, options, deadline)?;
         self.client = Some(client);
         Ok(game_server.into())
     }
@@ -182,8 +196,16 @@ fn not_connected() -> CallError {
     CallError { kind: CallErrorKind::Unavailable, message: "not connected".into() }
 }
 
+fn late(deadline: Deadline) -> CallError {
+    let within = seconds(deadline.within());
+    CallError {
+        kind: CallErrorKind::DeadlineExceeded,
+        message: format!("no answer within the call's deadline of {within}"),
+    }
+}
+
 /// Classifies loosely: codes and texts differ between versions of Agones.
-fn call_error(error: &grpcio::Error, timeout: Duration) -> CallError {
+fn call_error(error: &grpcio::Error, deadline: Deadline) -> CallError {
     let status = match error {
         grpcio::Error::RpcFailure(status) | grpcio::Error::RpcFinished(Some(status)) => status,
         other => return CallError { kind: CallErrorKind::Unavailable, message: other.to_string() },
@@ -191,10 +213,7 @@ fn call_error(error: &grpcio::Error, timeout: Duration) -> CallError {
     // A hostile server may send megabytes; a log line takes this much.
     let text: String = status.message().chars().take(300).collect();
     match status.code() {
-        RpcStatusCode::DEADLINE_EXCEEDED => CallError {
-            kind: CallErrorKind::DeadlineExceeded,
-            message: format!("no answer within the call's deadline of {}", seconds(timeout)),
-        },
+        RpcStatusCode::DEADLINE_EXCEEDED => late(deadline),
         RpcStatusCode::UNAVAILABLE => {
             CallError { kind: CallErrorKind::Unavailable, message: format!("connection lost: {text}") }
         }

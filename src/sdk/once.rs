@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
 
-use super::{call_error, open, reachable};
+use super::{open, reachable};
 use crate::cli::SdkCall;
 use crate::deadline::Deadline;
-use crate::machine::{CallError, CallErrorKind};
+use crate::machine::CallError;
 use crate::proto::{self, beta, sdk};
 use crate::resolve::Resolver;
 use crate::settings::SdkSettings;
@@ -83,16 +83,8 @@ impl Once {
     }
 
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q, deadline: Deadline) -> Result<R, CallError> {
-        let options = options(deadline)?;
-        self.client.unary_call(method, request, options).map_err(|error| call_error(&error, self.timeout))
+        super::ask(&self.client, method, request, CallOption::default().wait_for_ready(true), deadline)
     }
-}
-
-fn options(deadline: Deadline) -> Result<CallOption, CallError> {
-    let left = deadline
-        .left()
-        .ok_or_else(|| CallError { kind: CallErrorKind::DeadlineExceeded, message: deadline.to_string() })?;
-    Ok(CallOption::default().wait_for_ready(true).timeout(left))
 }
 
 fn pair(key: &str, value: &str) -> sdk::KeyValue {
