@@ -42,6 +42,7 @@ test | ci)
     need dumb-init dumb-init
     need bzfs bzflag-server
     need curl curl
+    need busybox busybox
     need unshare util-linux
     need ip iproute2
     ;;&
@@ -67,7 +68,7 @@ if [ ${#packages[@]} -gt 0 ]; then
         fail "missing: ${packages[*]}" "run as root, or install sudo, or: apt-get install ${packages[*]}"
     fi
     echo "setup: installing ${packages[*]}"
-    apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >/dev/null; }
+    apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >/dev/null; }
     apt update
     apt install --no-install-recommends "${packages[@]}"
 fi

@@ -7,20 +7,23 @@ use nix::sys::signal::Signal;
 use super::figures::{Figure, Subject, Table};
 use super::shell::{self, Shell};
 use super::support::{Game, Reply, ScriptedSdk, Shim, millis, secs, shim, wait};
-use super::{FIRST_CALL, HTTP_READY, PORT_READY, Plan, TERM_SHUTDOWN};
+use super::{FIRST_BEAT, FIRST_CALL, HTTP_READY, PORT_READY, Plan, TERM_SHUTDOWN};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Start to first call, port to Ready(), SIGTERM to Shutdown().
+/// Start to first call and first beat, port to Ready(), SIGTERM to Shutdown().
 pub fn port(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
-    let (mut first, mut ready, mut shutdown) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut first, mut beat) = (Vec::new(), Vec::new());
+    let (mut ready, mut shutdown) = (Vec::new(), Vec::new());
     for run in 0..plan.cycles {
         let mut game = Game::closed();
         sdk.set_state("Scheduled");
-        let (looks, readies, shutdowns) = (sdk.count("GetGameServer"), sdk.count("Ready"), sdk.count("Shutdown"));
+        let (looks, beats) = (sdk.count("GetGameServer"), sdk.count("Health"));
+        let (readies, shutdowns) = (sdk.count("Ready"), sdk.count("Shutdown"));
         let process = start(sdk, "READY_TCP", &game.port().to_string());
         let call = sdk.wait_for_count("GetGameServer", looks + 1, PATIENCE);
         first.push(call.at - process.started());
+        beat.push(sdk.wait_for_count("Health", beats + 1, PATIENCE).at - process.started());
         // Anywhere between two looks at the port.
         wait::let_pass(millis(200) + phase(run, millis(50)));
         let opened = Instant::now();
@@ -34,6 +37,7 @@ pub fn port(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
         shutdown.push(sdk.wait_for_count("Shutdown", shutdowns + 1, PATIENCE).at - signalled);
     }
     table.add(FIRST_CALL, "ms", Subject::Shim, Figure::times(first));
+    table.add(FIRST_BEAT, "ms", Subject::Shim, Figure::times(beat));
     table.add(PORT_READY, "ms", Subject::Shim, Figure::times(ready));
     table.add(TERM_SHUTDOWN, "ms", Subject::Shim, Figure::times(shutdown));
 }

@@ -14,7 +14,7 @@ pub enum Subject {
     Tini,
     /// dumb-init of Debian's package.
     DumbInit,
-    /// A shell loop with curl.
+    /// A shell loop with busybox's nc and wget.
     Shell,
 }
 
@@ -27,7 +27,7 @@ impl Subject {
             Self::Shim => "agones-shim",
             Self::Tini => "tini",
             Self::DumbInit => "dumb-init",
-            Self::Shell => "sh + curl",
+            Self::Shell => "sh + nc + wget",
         }
     }
 }

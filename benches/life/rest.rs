@@ -33,7 +33,7 @@ pub fn idle(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
     };
     show(Subject::Shim, used, (resident, proportional));
     if let Some(script) = script {
-        // The shell and whichever of sleep and curl runs.
+        // The shell and whichever of sleep, nc and wget runs.
         let pids: Vec<i32> = std::iter::once(script.pid()).chain(proc::descendants(script.pid())).collect();
         let memory = meter::memory(&pids);
         script.end();

@@ -8,7 +8,7 @@ use agones_shim::exposition::{Selector, Sum};
 use super::figures::{Figure, Subject, Table, millis};
 use super::meter::{self, megabytes};
 use super::support::{Game, Reply, ScriptedSdk, proc, secs, shim, wait};
-use super::{PARSER, Plan, SCRAPE_CPU, SCRAPE_MEMORY};
+use super::{PARSER, Plan, SCRAPE_CPU, SCRAPE_MEMORY, SCRAPE_PEAK};
 
 const BODY: usize = 10_000_000;
 /// As game servers write it: most of a page is about something else.
@@ -53,8 +53,10 @@ pub fn body(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
     assert!(count >= plan.scrapes, "the page was read");
     #[allow(clippy::cast_precision_loss)]
     table.add(SCRAPE_CPU, "ms", Subject::Shim, Figure::One(millis(used.cpu) / count as f64));
-    let grown = proc::peak_rss(pid).saturating_sub(resident);
+    let peak = proc::peak_rss(pid);
+    let grown = peak.saturating_sub(resident);
     table.add(SCRAPE_MEMORY, "MB", Subject::Shim, Figure::One(megabytes(grown)));
+    table.add(SCRAPE_PEAK, "MB", Subject::Shim, Figure::One(megabytes(peak)));
 }
 
 /// The parser alone, in this program's own profile: the dependencies' code is optimised, ours hardly.

@@ -1,4 +1,4 @@
-//! What a game's image does where there is no shim: a shell script around curl, as they are written.
+//! What a game's image does where there is no shim: a shell script around busybox's nc and wget, as they are written.
 //!
 //! It speaks the SDK server's HTTP side; a fake game stands in for that one and remembers when it was asked.
 
@@ -11,11 +11,12 @@ use nix::unistd::Pid;
 use super::support::{Game, wait};
 
 const LOOP: &str = r#"
-post() { curl -s -o /dev/null -m 2 -X POST -H 'Content-Type: application/json' -d '{}' "http://127.0.0.1:$SDK$1"; }
+open() { nc -w 2 127.0.0.1 "$GAME" </dev/null >/dev/null 2>&1; }
+post() { wget -q -O /dev/null --header 'Content-Type: application/json' --post-data '{}' "http://127.0.0.1:$SDK$1"; }
 trap 'post /shutdown; exit 0' TERM
-until curl -fs -o /dev/null -m 2 "http://127.0.0.1:$GAME/"; do sleep 1; done
+until open; do sleep 1; done
 post /ready
-while curl -fs -o /dev/null -m 2 "http://127.0.0.1:$GAME/"; do post /health; sleep 5; done
+while open; do post /health; sleep 5; done
 "#;
 
 /// The running script.
@@ -26,12 +27,12 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Starts the script; `None` where there is no curl.
+    /// Starts the script; `None` where there is no busybox.
     pub fn start(sdk: &Game, game: &Game) -> Option<Self> {
-        Command::new("curl").arg("--version").stdout(Stdio::null()).status().ok()?;
+        Command::new("busybox").arg("true").status().ok()?;
         let started = Instant::now();
-        let mut command = Command::new("sh");
-        command.args(["-c", LOOP]).env("SDK", sdk.port().to_string()).env("GAME", game.port().to_string());
+        let mut command = Command::new("busybox");
+        command.args(["sh", "-c", LOOP]).env("SDK", sdk.port().to_string()).env("GAME", game.port().to_string());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
         Some(Self { child, started })
     }
