@@ -216,8 +216,8 @@ fn connections_cut_again_and_again_leave_nothing_behind() {
     let mut counts = Vec::new();
     for _ in 0..8 {
         let beats = sdk.count("Health");
-        proxy.set(Mode::Cut);
         let mark = shim.mark();
+        proxy.set(Mode::Cut);
         shim.wait_for_line_after(mark, SDK_LOST, SOON);
         proxy.set(Mode::Pass);
         sdk.wait_for_count("Health", beats + 3, SOON);
