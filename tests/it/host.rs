@@ -13,7 +13,7 @@ use crate::support::shim::{Builder, binary};
 use crate::support::{Game, Reply, ScriptedSdk, Shim, proc, secs, wait};
 
 /// Words that can stand before a program here; `None`, and a line, where the kernel or the image refuses.
-fn possible(prefix: &[&'static str]) -> Option<Vec<&'static str>> {
+pub fn possible(prefix: &[&'static str]) -> Option<Vec<&'static str>> {
     let works =
         Command::new(prefix[0]).args(&prefix[1..]).arg("/bin/true").output().is_ok_and(|out| out.status.success());
     if !works {
@@ -22,6 +22,17 @@ fn possible(prefix: &[&'static str]) -> Option<Vec<&'static str>> {
     }
     works.then(|| prefix.to_vec())
 }
+
+/// What makes of root a user without a name, a group or a capability.
+pub const NOBODY: [&str; 7] = [
+    "setpriv",
+    "--reuid=65534",
+    "--regid=65534",
+    "--clear-groups",
+    "--no-new-privs",
+    "--inh-caps=-all",
+    "--bounding-set=-all",
+];
 
 /// The whole life of a sidecar behind this prefix: Ready, beats, Counter, Shutdown.
 fn lives_behind(prefix: &[&'static str], settings: impl FnOnce(Builder) -> Builder) {
@@ -58,16 +69,7 @@ fn a_user_without_a_name_and_without_capabilities() {
     if !proc::we_are_root() {
         return lives_behind(&["env"], |shim| shim);
     }
-    let prefix = [
-        "setpriv",
-        "--reuid=65534",
-        "--regid=65534",
-        "--clear-groups",
-        "--no-new-privs",
-        "--inh-caps=-all",
-        "--bounding-set=-all",
-    ];
-    lives_behind(&prefix, |shim| shim);
+    lives_behind(&NOBODY, |shim| shim);
 }
 
 #[test]
