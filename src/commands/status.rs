@@ -142,15 +142,29 @@ fn render(page: &Value) -> String {
             since(&beats["last_sent_seconds"], "last ").map_suffix(" ago"),
         ],
     );
-    let counter = &page["counter"];
+    // Versions that know one Counter have no list of them.
+    let counters = page["counters"].as_array().map_or(std::slice::from_ref(&page["counter"]), Vec::as_slice);
+    for counter in counters {
+        out.line(
+            "counter",
+            &[
+                word(&counter["name"]),
+                after("read ", &counter["reading"]),
+                after("sent ", &counter["sent"]),
+                after("capacity ", &counter["capacity"]),
+                word(&counter["error"]),
+            ],
+        );
+    }
+    let published = &page["list"];
     out.line(
-        "counter",
+        "list",
         &[
-            word(&counter["name"]),
-            after("read ", &counter["reading"]),
-            after("sent ", &counter["sent"]),
-            after("capacity ", &counter["capacity"]),
-            word(&counter["error"]),
+            word(&published["name"]),
+            after("names ", &published["names"]),
+            after("holds ", &published["values"]),
+            after("capacity ", &published["capacity"]),
+            word(&published["error"]),
         ],
     );
     let stop = &page["stop"];
