@@ -26,7 +26,12 @@ pub struct Reading {
 ///
 /// Why there is no reading: a closed port, silence until the deadline, an answer that is malformed or that says that
 /// the server is still starting.
-pub fn ask(target: &QueryTarget, addresses: &[SocketAddr], names: bool, deadline: Deadline) -> Result<Reading, Failure> {
+pub fn ask(
+    target: &QueryTarget,
+    addresses: &[SocketAddr],
+    names: bool,
+    deadline: Deadline,
+) -> Result<Reading, Failure> {
     let _ = (target, addresses, names, deadline);
     Err(Failure { reason: "not built yet".into(), connected: false })
 }

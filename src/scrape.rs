@@ -101,7 +101,9 @@ fn get(
     match sum.finish() {
         Ok(count) => Ok(Reading { count, ..Reading::default() }),
         // That nothing is there says something only of a text that is known to be whole.
-        Err(NoReading { cause: Cause::NotFound | Cause::OtherLabels { .. }, .. }) if missing_is_zero && response.framed => {
+        Err(NoReading { cause: Cause::NotFound | Cause::OtherLabels { .. }, .. })
+            if missing_is_zero && response.framed =>
+        {
             Ok(Reading { missing: true, ..Reading::default() })
         }
         Err(reason) if missing_is_zero && !response.framed => {

@@ -31,8 +31,9 @@ pub struct Sum<'a> {
     matching: u64,
     others: u64,
     first_malformed: Option<u64>,
-    /// Where it matters whether the other lines are sound too: the first that is not.
-    first_unsound: Option<Option<u64>>,
+    /// It matters whether the other lines are sound too.
+    strict: bool,
+    first_unsound: Option<u64>,
 }
 
 impl<'a> Sum<'a> {
@@ -49,6 +50,7 @@ impl<'a> Sum<'a> {
             matching: 0,
             others: 0,
             first_malformed: None,
+            strict: false,
             first_unsound: None,
         }
     }
@@ -57,7 +59,7 @@ impl<'a> Sum<'a> {
     /// [`Cause::OtherLabels`] are said of a text only that is metrics text from its first line to the end of its last.
     #[must_use]
     pub fn strict(self) -> Self {
-        Self { first_unsound: Some(None), ..self }
+        Self { strict: true, ..self }
     }
 
     /// Takes the next bytes. Where the text is cut does not matter.
@@ -85,10 +87,8 @@ impl<'a> Sum<'a> {
         // The last line may lack its end, but where it matters that a line is missing: the next may be missing too.
         let cut = !self.carry.is_empty() && self.carry != b"# EOF";
         self.read_carry();
-        if let Some(first @ None) = &mut self.first_unsound
-            && cut
-        {
-            *first = Some(self.lines);
+        if self.strict && cut {
+            self.first_unsound.get_or_insert(self.lines);
         }
         self.judge().map_err(|cause| NoReading { selector: self.selector.clone(), cause })
     }
@@ -101,7 +101,7 @@ impl<'a> Sum<'a> {
 
     fn judge(&self) -> Result<u64, Cause> {
         if self.matching == 0 {
-            return Err(match (self.first_malformed, self.first_unsound.flatten(), self.others) {
+            return Err(match (self.first_malformed, self.first_unsound, self.others) {
                 (Some(line), ..) => Cause::Malformed { line },
                 (None, Some(line), _) => Cause::NotMetrics { line },
                 (None, None, 0) => Cause::NotFound,
@@ -139,10 +139,8 @@ impl<'a> Sum<'a> {
     fn read_line(&mut self, line: &[u8]) {
         self.lines += 1;
         let overlong = std::mem::take(&mut self.overlong) || line.len() > MAX_LINE;
-        if let Some(first @ None) = &mut self.first_unsound
-            && (overlong || !line::is_sound(line, self.selector, &mut self.seen))
-        {
-            *first = Some(self.lines);
+        if self.strict && (overlong || !line::is_sound(line, self.selector, &mut self.seen)) {
+            self.first_unsound.get_or_insert(self.lines);
         }
         match line::read(line.get(..MAX_LINE).unwrap_or(line), self.selector, &mut self.seen) {
             Line::Other => {}

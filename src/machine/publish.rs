@@ -110,8 +110,8 @@ impl Machine {
         if self.stop.is_some() {
             return None;
         }
-        let counter = self.counters().find_map(|counter| counter.next_call());
-        counter.or_else(|| self.lists().find_map(|list| list.next_call()))
+        let counter = self.counters().find_map(CounterState::next_call);
+        counter.or_else(|| self.lists().find_map(ListState::next_call))
     }
 
     fn counters(&mut self) -> impl Iterator<Item = &mut CounterState> {
@@ -129,7 +129,7 @@ impl Machine {
         outcome: Result<Option<Counter>, CallError>,
         out: &mut Effects,
     ) {
-        let (Some(Call::GetCounter(name)) | Some(Call::UpdateCounter { name, .. })) = call else { return };
+        let Some(Call::GetCounter(name) | Call::UpdateCounter { name, .. }) = call else { return };
         // After a loss the state is new, and an error says nothing about it.
         let link_up = self.link.up;
         let Some(counter) = self.counters().find(|counter| counter.name() == name) else { return };

@@ -94,8 +94,14 @@ fn a_metric_that_is_missing_is_zero_only_where_that_is_set_and_the_text_is_whole
         (ok("other 1\n#"), Err(format!("{not_found}, and line 2 is cut or is no metrics text"))),
         (ok("<html>It works!</html>\n"), Err(format!("{not_found}, and line 1 is cut or is no metrics text"))),
         (ok("{\"players\":0}\n"), Err(format!("{not_found}, and line 1 is cut or is no metrics text"))),
-        ("HTTP/1.1 200 OK\r\n\r\nother 1\n".into(), Err(format!("{not_found}, and the answer has no length, so it may have been cut"))),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nother 1\n".into(), Err("connection closed before the answer was complete".into())),
+        (
+            "HTTP/1.1 200 OK\r\n\r\nother 1\n".into(),
+            Err(format!("{not_found}, and the answer has no length, so it may have been cut")),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nother 1\n".into(),
+            Err("connection closed before the answer was complete".into()),
+        ),
         (chunked("8\r\nother 1\n\r\n"), Err("connection closed before the answer was complete".into())),
         ("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n".into(), Err("HTTP 500".into())),
         ("HTTP/1.1 204 No Content\r\n\r\n".into(), Err("HTTP 204".into())),
@@ -136,7 +142,10 @@ fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
         assert!(began.elapsed() + Duration::from_millis(1) >= interval * rounds, "round {round} came too early");
     }
     endpoint.join().unwrap();
-    assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped { source: 3, outcome: Err("connection refused".into()) });
+    assert_eq!(
+        events.recv_timeout(PLENTY).unwrap(),
+        Event::Scraped { source: 3, outcome: Err("connection refused".into()) }
+    );
     drop(scrape);
     let gone = std::iter::repeat_with(|| events.recv_timeout(PLENTY)).take(100).find_map(Result::err);
     assert_eq!(gone, Some(RecvTimeoutError::Disconnected), "it goes on without its handle");

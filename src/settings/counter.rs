@@ -18,8 +18,8 @@ pub(super) const COUNTERS: usize = 9;
 
 /// Said once in help and README, instead of eight times each row.
 pub(super) const FURTHER: (&str, &str) = (
-    "AGONES_SHIM_COUNTER_2_...",
-    "More Counters, each with the settings of the first behind its number, from 2 to 9: `AGONES_SHIM_COUNTER_2_NAME` and so on",
+    "AGONES_SHIM_COUNTER_2_NAME",
+    "A second Counter, and so on to 9: every setting of the first, with the number in its name",
 );
 
 /// The beginning of the names that can be numbered.
@@ -89,31 +89,30 @@ pub(super) fn without_number(variable: &str) -> Option<(&str, String)> {
 impl Draft {
     /// Every source with what it is published as, in the order of their numbers.
     pub(super) fn counters(&self) -> Option<Vec<CounterSettings>> {
-        let mut counters = Vec::new();
-        for draft in std::iter::once(self).chain(&self.further) {
-            counters.extend(draft.counter()?);
-        }
-        Some(counters)
+        let all = std::iter::once(self).chain(&self.further);
+        all.filter(|draft| draft.has_source()).map(Self::counter).collect()
     }
 
-    /// `Some(None)` where there is none.
-    fn counter(&self) -> Option<Option<CounterSettings>> {
-        let source = match (&self.counter_query, &self.counter_url, &self.counter_metric) {
-            (Some(target), ..) => Source::Query(target.clone()),
-            (None, Some(url), Some(metric)) => Source::Metrics {
-                url: url.clone(),
-                metric: metric.clone(),
+    fn has_source(&self) -> bool {
+        self.counter_query.is_some() || self.counter_url.is_some()
+    }
+
+    fn counter(&self) -> Option<CounterSettings> {
+        let source = match &self.counter_query {
+            Some(target) => Source::Query(target.clone()),
+            None => Source::Metrics {
+                url: self.counter_url.clone()?,
+                metric: self.counter_metric.clone()?,
                 missing_is_zero: self.counter_missing_is_zero?,
             },
-            _ => return Some(None),
         };
-        Some(Some(CounterSettings {
+        Some(CounterSettings {
             name: self.counter_name.clone(),
             source,
             publish_capacity: self.counter_capacity?,
             interval: self.counter_interval?,
             list: self.list_name.clone(),
-        }))
+        })
     }
 }
 
@@ -170,7 +169,8 @@ fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
     }
     let draft = reading.draft.of(number);
     if draft.is_some_and(|draft| draft.counter_capacity == Some(true)) && !(asks && set.contains(&NAME)) {
-        let message = format!("\"1\" needs {query}, whose answer has the capacity, and a Counter (write 0, or unset it)");
+        let message =
+            format!("\"1\" needs {query}, whose answer has the capacity, and a Counter (write 0, or unset it)");
         errors.push(error(CAPACITY, number, message));
     }
     if draft.is_some_and(|draft| draft.counter_missing_is_zero == Some(true)) && !set.contains(&METRICS_URL) {
@@ -182,10 +182,12 @@ fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
 
 /// Two sources of one Counter would overwrite each other.
 fn same_name(draft: &Draft) -> Vec<Error> {
-    let names: Vec<_> = (1..=COUNTERS).map(|number| draft.of(number).and_then(|draft| draft.counter_name.as_ref())).collect();
+    let names: Vec<_> =
+        (1..=COUNTERS).map(|number| draft.of(number).and_then(|draft| draft.counter_name.as_ref())).collect();
     let repeats = names.iter().enumerate().filter_map(|(place, name)| {
         let (name, first) = ((*name)?, names.iter().position(|other| other == name)?);
-        let message = format!("{} is the name of {} too (a Counter has one source)", quote(name), numbered(NAME, first + 1));
+        let message =
+            format!("{} is the name of {} too (a Counter has one source)", quote(name), numbered(NAME, first + 1));
         (first < place).then(|| error(NAME, place + 1, message))
     });
     repeats.collect()

@@ -83,7 +83,7 @@ pub fn help() -> String {
         let _ = writeln!(text, "  {}={}{default}", setting.variable, setting.value);
         wrap(&mut text, &setting.help.replace('`', ""), 6);
         if counter::is_last_numbered(setting) {
-            let _ = writeln!(text, "  {}", FURTHER.0);
+            let _ = writeln!(text, "  {}, ...", FURTHER.0);
             wrap(&mut text, &FURTHER.1.replace('`', ""), 6);
         }
     }
@@ -110,7 +110,7 @@ pub fn readme_table() -> String {
         let help = setting.help.replace('|', "\\|");
         let _ = writeln!(table, "| `{}` | {default} | {help} |", setting.variable);
         if counter::is_last_numbered(setting) {
-            let _ = writeln!(table, "| `{}` | - | {} |", FURTHER.0, FURTHER.1);
+            let _ = writeln!(table, "| `{}`, ... | - | {} |", FURTHER.0, FURTHER.1);
         }
     }
     table

@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::StatusAddr;
 use super::parse::{Error, Reading, Warning};
 use super::table::{self, Reader, SETTINGS};
-use super::{counter, suggest};
 use super::values::{is_digits, quote, shown_name};
+use super::{counter, suggest};
 
 /// Taken in every game server Pod by Agones' SDK server (AGONES.md section 1).
 const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
@@ -98,8 +98,7 @@ fn warning(variable: &str, message: String) -> Warning {
 pub(super) fn unknown(name: &OsStr, value: &OsStr) -> Option<Warning> {
     let name = name.to_string_lossy();
     let rest = name.strip_prefix(PREFIX)?;
-    let mut known = counter::variables().map(|(setting, number)| setting.variable_of(number));
-    let is_known = known.any(|variable| variable == name) || OWN.contains(&name.as_ref());
+    let is_known = table::is_setting(&name) || OWN.contains(&name.as_ref());
     if is_known || is_injected(&name, &value.to_string_lossy()) {
         return None;
     }
@@ -116,8 +115,7 @@ fn meant(name: &str, rest: &str) -> String {
         let setting = near(&plain[PREFIX.len()..]).filter(|setting| setting.is_numbered())?;
         let number: usize = number.parse().unwrap_or(usize::MAX);
         Some(match number {
-            ..=1 => format!("did you mean {}?", setting.variable),
-            ..=counter::COUNTERS => format!("did you mean {}?", setting.variable_of(number)),
+            0..=counter::COUNTERS => format!("did you mean {}?", setting.variable_of(number)),
             _ => format!("Counters are numbered from 2 to {}", counter::COUNTERS),
         })
     });

@@ -400,6 +400,12 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
+/// There is a setting of this name, with a number in it or without.
+#[must_use]
+pub fn is_setting(variable: &str) -> bool {
+    counter::variables().any(|(setting, number)| setting.variable_of(number) == variable)
+}
+
 /// A value that is one, with its quoted text in front of what is wrong.
 fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Vec<String>> {
     parse(text).map_err(|wrong| vec![format!("{} {wrong}", quote(text))])

@@ -103,7 +103,9 @@ fn health(out: &mut Text, report: &Report) {
 fn published(out: &mut Text, report: &Report) {
     type Value<T> = fn(&T) -> Option<i128>;
     let counters: [(_, _, Value<CounterSnapshot>); 4] = [
-        ("published_reading", "Last good reading of what the Counter publishes.", |counter| counter.reading.map(Into::into)),
+        ("published_reading", "Last good reading of what the Counter publishes.", |counter| {
+            counter.reading.map(Into::into)
+        }),
         ("published_sent", "Count that the SDK server took last.", |counter| counter.sent.map(Into::into)),
         ("published_capacity", "Capacity of the Counter.", |counter| counter.capacity.map(Into::into)),
         ("published_failing", "1 while there is no reading, or the SDK server does not take it.", |counter| {

@@ -120,7 +120,8 @@ fn answers(call: &Call) -> Vec<Answer> {
         Call::AddListValue { .. } => plain(Answer::AddListValue),
         Call::RemoveListValue { .. } => plain(Answer::RemoveListValue),
         Call::GetList(_) => {
-            let values = |values: &[&str]| List { capacity: 2, values: values.iter().map(ToString::to_string).collect() };
+            let values =
+                |values: &[&str]| List { capacity: 2, values: values.iter().map(ToString::to_string).collect() };
             let mut answers = vec![Answer::GetList(Ok(values(&[]))), Answer::GetList(Ok(values(&["bob", "zoe"])))];
             answers.extend(failures().map(|error| Answer::GetList(Err(error))));
             answers

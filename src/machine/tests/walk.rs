@@ -149,7 +149,10 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
                     assert!(!seen.gave_up, "a crash must not look like a clean end");
                 }
                 if let Call::UpdateCounter { count, capacity, .. } = call {
-                    assert!(*count >= 0 && capacity.is_none_or(|capacity| capacity > 0 && *count <= capacity), "{call:?}");
+                    assert!(
+                        *count >= 0 && capacity.is_none_or(|capacity| capacity > 0 && *count <= capacity),
+                        "{call:?}"
+                    );
                 }
                 if let Call::AddListValue { value, .. } = call {
                     assert!(!value.is_empty() && !value.contains(char::is_control), "{call:?}");

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Settings, Source, StatusAddr, StopScope};
 use super::super::table::SETTINGS;
+use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Settings, Source, StatusAddr, StopScope};
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
@@ -411,7 +411,11 @@ fn nine_counters_are_read_in_the_order_of_their_numbers_whichever_are_left_out()
     for number in [9, 2, 5] {
         let name = |name: &str| format!("AGONES_SHIM_COUNTER_{number}_{name}");
         let url = format!("http://127.0.0.1:{number}/");
-        variables.extend([(name("NAME"), format!("c{number}")), (name("METRICS_URL"), url), (name("METRIC"), "m".into())]);
+        variables.extend([
+            (name("NAME"), format!("c{number}")),
+            (name("METRICS_URL"), url),
+            (name("METRIC"), "m".into()),
+        ]);
     }
     let borrowed: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let counters = wrapper_settings(&borrowed).counters;
