@@ -33,7 +33,7 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
             (None, Default::Text(default)) => {
                 let _ = writeln!(text, "{variable}={default} (default)");
             }
-            // The other of the two replaces the default set.
+            // Another of them replaces the default set.
             (None, _) if is_liveness(&variable) && reading.shown.keys().any(|set| is_liveness(set)) => {
                 let _ = writeln!(text, "{variable}= (unset)");
             }
@@ -60,7 +60,7 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
 }
 
 fn is_liveness(variable: &str) -> bool {
-    variable == table::LIVE_TCP || variable == table::LIVE_HTTP
+    table::LIVENESS.contains(&variable)
 }
 
 /// What follows from the values, for people.
@@ -204,10 +204,12 @@ mod tests {
         let wanted = "\
 AGONES_SHIM_READY_TCP=7777 (set)
 AGONES_SHIM_READY_HTTP= (unset)
+AGONES_SHIM_READY_QUERY= (unset)
 AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
 AGONES_SHIM_READY_TIMEOUT_SECS=0 (default)
 AGONES_SHIM_LIVE_TCP= (default: readiness set)
 AGONES_SHIM_LIVE_HTTP= (default: readiness set)
+AGONES_SHIM_LIVE_QUERY= (default: readiness set)
 AGONES_SHIM_LIVE_FAILURE_THRESHOLD= (default: 3 or more)
 AGONES_SHIM_PROBE_TIMEOUT_SECS=2 (default)
 AGONES_SHIM_HEALTH_INTERVAL_SECS= (default: 5 or less)

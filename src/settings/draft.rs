@@ -19,10 +19,12 @@ use crate::exposition::Selector;
 pub(super) struct Draft {
     pub ready_tcp: Option<Vec<TcpTarget>>,
     pub ready_http: Option<Vec<HttpTarget>>,
+    pub ready_query: Option<Vec<QueryTarget>>,
     pub ready_interval: Option<Duration>,
     pub ready_timeout: Option<Duration>,
     pub live_tcp: Option<Vec<TcpTarget>>,
     pub live_http: Option<Vec<HttpTarget>>,
+    pub live_query: Option<Vec<QueryTarget>>,
     pub live_failure_threshold: Option<NonZeroU32>,
     pub probe_timeout: Option<Duration>,
     pub health_interval: Option<Duration>,
@@ -59,9 +61,9 @@ fn unless_zero(time: Duration) -> Option<Duration> {
     Some(time).filter(|time| !time.is_zero())
 }
 
-fn probes(tcp: Option<&Vec<TcpTarget>>, http: Option<&Vec<HttpTarget>>) -> Vec<Probe> {
-    let tcp = tcp.into_iter().flatten().cloned().map(Probe::Tcp);
-    tcp.chain(http.into_iter().flatten().cloned().map(Probe::Http)).collect()
+/// The targets of one variable as probes.
+fn probes<T: Clone>(targets: Option<&Vec<T>>, probe: fn(T) -> Probe) -> impl Iterator<Item = Probe> {
+    targets.into_iter().flatten().cloned().map(probe)
 }
 
 impl Draft {
@@ -80,12 +82,18 @@ impl Draft {
     }
 
     pub fn readiness(&self) -> Vec<Probe> {
-        probes(self.ready_tcp.as_ref(), self.ready_http.as_ref())
+        probes(self.ready_tcp.as_ref(), Probe::Tcp)
+            .chain(probes(self.ready_http.as_ref(), Probe::Http))
+            .chain(probes(self.ready_query.as_ref(), Probe::Query))
+            .collect()
     }
 
-    /// Setting either of the two replaces the whole default set.
+    /// Setting any of them replaces the whole default set.
     pub fn liveness(&self) -> Vec<Probe> {
-        let own = probes(self.live_tcp.as_ref(), self.live_http.as_ref());
+        let own: Vec<Probe> = probes(self.live_tcp.as_ref(), Probe::Tcp)
+            .chain(probes(self.live_http.as_ref(), Probe::Http))
+            .chain(probes(self.live_query.as_ref(), Probe::Query))
+            .collect();
         if own.is_empty() { self.readiness() } else { own }
     }
 

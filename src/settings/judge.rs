@@ -40,10 +40,11 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
 }
 
 fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
-    let has_readiness = reading.is_set(table::READY_TCP) || reading.is_set(table::READY_HTTP);
-    let has_liveness = reading.is_set(table::LIVE_TCP) || reading.is_set(table::LIVE_HTTP);
+    let is_any_set = |variables: &[&str]| variables.iter().any(|variable| reading.is_set(variable));
+    let has_readiness = is_any_set(&table::READINESS);
+    let has_liveness = is_any_set(&table::LIVENESS);
     if reader.is_shim() && !has_readiness {
-        let also = table::READY_HTTP;
+        let also = table::READINESS[1..].join(" or ");
         return Some(error(
             table::READY_TCP,
             format!("is not set, nor is {also}: at least one readiness probe is required (write the game's port)"),

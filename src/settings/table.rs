@@ -7,7 +7,7 @@
 pub use super::row::{Default, Group, Reader, Setting};
 
 use super::values::{self, counter_name, list_name, quote, rounds, seconds, seconds_or_zero, word};
-use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, signal, url, words};
+use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, query, signal, url, words};
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -27,10 +27,18 @@ const EVERYONE: &[Reader] =
 pub(super) const READY_TCP: &str = "AGONES_SHIM_READY_TCP";
 /// The variable of the readiness probes over HTTP.
 pub(super) const READY_HTTP: &str = "AGONES_SHIM_READY_HTTP";
+/// The variable of the readiness probes that query.
+pub(super) const READY_QUERY: &str = "AGONES_SHIM_READY_QUERY";
 /// The variable of the liveness probes over TCP.
 pub(super) const LIVE_TCP: &str = "AGONES_SHIM_LIVE_TCP";
 /// The variable of the liveness probes over HTTP.
 pub(super) const LIVE_HTTP: &str = "AGONES_SHIM_LIVE_HTTP";
+/// The variable of the liveness probes that query.
+pub(super) const LIVE_QUERY: &str = "AGONES_SHIM_LIVE_QUERY";
+/// The variables of readiness probes of all kinds.
+pub(super) const READINESS: [&str; 3] = [READY_TCP, READY_HTTP, READY_QUERY];
+/// The variables of liveness probes of all kinds.
+pub(super) const LIVENESS: [&str; 3] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY];
 /// The variable of the stop hook.
 pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
 /// The variable of its timeout.
@@ -63,6 +71,16 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| url::list(text).map(|targets| draft.ready_http = Some(targets)),
     },
     Setting {
+        variable: READY_QUERY,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "QUERIES",
+        help: "Queries that must be answered: `a2s://:27015`, `minecraft://host:25565`, `udp://:7777/HEX`; also bedrock, quake3, quake, teeworlds, mumble. No host means loopback",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| query::list(text).map(|targets| draft.ready_query = Some(targets)),
+    },
+    Setting {
         variable: "AGONES_SHIM_READY_INTERVAL_SECS",
         group: Group::Readiness,
         default: Default::Words("adaptive"),
@@ -87,7 +105,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Liveness,
         default: Default::Words("readiness set"),
         value: "PORTS",
-        help: "Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting this or `AGONES_SHIM_LIVE_HTTP` replaces the whole default set",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: false,
         parse: |draft, text| ports(text).map(|targets| draft.live_tcp = Some(targets)),
@@ -97,10 +115,20 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Liveness,
         default: Default::Words("readiness set"),
         value: "URLS",
-        help: "Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting this or `AGONES_SHIM_LIVE_TCP` replaces the whole default set",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: true,
         parse: |draft, text| url::list(text).map(|targets| draft.live_http = Some(targets)),
+    },
+    Setting {
+        variable: LIVE_QUERY,
+        group: Group::Liveness,
+        default: Default::Words("readiness set"),
+        value: "QUERIES",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_QUERY`. Setting any liveness probe replaces the whole default set",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| query::list(text).map(|targets| draft.live_query = Some(targets)),
     },
     Setting {
         variable: "AGONES_SHIM_LIVE_FAILURE_THRESHOLD",
