@@ -26,8 +26,8 @@ pub(super) struct ListState {
     capacity: i64,
     /// It was changed and has not been read since.
     unconfirmed: bool,
-    /// A change was refused, and the List has been read anew for it since the last reading.
-    read_anew: bool,
+    /// Values that could not be added or removed since the last reading: the List was read anew for each.
+    refused: BTreeSet<String>,
     next: Next,
     /// What a warning has been written about and not yet taken back.
     rejected: Option<String>,
@@ -43,7 +43,7 @@ impl ListState {
             values: None,
             capacity: 0,
             unconfirmed: false,
-            read_anew: false,
+            refused: BTreeSet::new(),
             next: Next::Nothing,
             rejected: None,
             nameless: false,
@@ -70,7 +70,7 @@ impl ListState {
     /// Whoever comes back may not know the names.
     pub(super) fn forget(&mut self) {
         self.values = None;
-        self.read_anew = false;
+        self.refused.clear();
         self.next = if self.names.is_some() { Next::Get } else { Next::Nothing };
     }
 
@@ -85,7 +85,7 @@ impl ListState {
             out.push(Effect::Log(Notice::NamesBack { name: self.name.clone() }));
         }
         self.names = Some(names.iter().filter_map(|name| presentable(name)).take(NAMES_MAX).collect());
-        self.read_anew = false;
+        self.refused.clear();
         if self.next == Next::Nothing && (self.unconfirmed || self.values != self.names) {
             self.next = Next::Get;
         }
@@ -121,8 +121,10 @@ impl ListState {
     }
 
     /// Whether it has to wait for [`ListState::retry`].
-    pub(super) fn refused(&mut self, error: CallError, out: &mut Effects) -> bool {
-        if self.next == Next::Change && !std::mem::replace(&mut self.read_anew, true) {
+    pub(super) fn refused(&mut self, call: Option<Call>, error: CallError, out: &mut Effects) -> bool {
+        if let Some(Call::AddListValue { value, .. } | Call::RemoveListValue { value, .. }) = call
+            && self.refused.insert(value)
+        {
             // Full, there already, not there: somebody else has changed it.
             self.next = Next::Get;
             return false;
@@ -136,7 +138,7 @@ impl ListState {
 
     pub(super) fn retry(&mut self) {
         if self.next == Next::Wait {
-            self.read_anew = false;
+            self.refused.clear();
             self.next = Next::Get;
         }
     }

@@ -158,7 +158,7 @@ impl Machine {
             Ok(Some(found)) => list.got(found, out),
             Ok(None) => list.taken(call, out),
             Err(error) if link_up => {
-                if list.refused(error, out) {
+                if list.refused(call, error, out) {
                     self.retry_later(now);
                 }
             }

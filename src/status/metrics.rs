@@ -101,15 +101,13 @@ fn health(out: &mut Text, report: &Report) {
 
 /// Not called "counter": Prometheus wants no type in a name.
 fn published(out: &mut Text, report: &Report) {
-    type Value<T> = fn(&T) -> Option<i128>;
+    type Value<T> = fn(&T) -> Option<String>;
     let counters: [(_, _, Value<CounterSnapshot>); 4] = [
-        ("published_reading", "Last good reading of what the Counter publishes.", |counter| {
-            counter.reading.map(Into::into)
-        }),
-        ("published_sent", "Count that the SDK server took last.", |counter| counter.sent.map(Into::into)),
-        ("published_capacity", "Capacity of the Counter.", |counter| counter.capacity.map(Into::into)),
+        ("published_reading", "Last good reading of what the Counter publishes.", |counter| counter.reading.map(shown)),
+        ("published_sent", "Count that the SDK server took last.", |counter| counter.sent.map(shown)),
+        ("published_capacity", "Capacity of the Counter.", |counter| counter.capacity.map(shown)),
         ("published_failing", "1 while there is no reading, or the SDK server does not take it.", |counter| {
-            Some(counter.error.is_some().into())
+            Some(shown(i32::from(counter.error.is_some())))
         }),
     ];
     for (name, help, value) in counters {
@@ -117,11 +115,11 @@ fn published(out: &mut Text, report: &Report) {
         out.gauges(name, help, "counter", samples);
     }
     let lists: [(_, _, Value<ListSnapshot>); 4] = [
-        ("list_names", "Players' names in the last good reading.", |list| list.names.map(|names| names as i128)),
-        ("list_values", "Values that the List holds.", |list| list.values.map(|values| values as i128)),
-        ("list_capacity", "Capacity of the List.", |list| list.capacity.map(Into::into)),
+        ("list_names", "Players' names in the last good reading.", |list| list.names.map(shown)),
+        ("list_values", "Values that the List holds.", |list| list.values.map(shown)),
+        ("list_capacity", "Capacity of the List.", |list| list.capacity.map(shown)),
         ("list_failing", "1 while there are no names, or the SDK server does not take them.", |list| {
-            Some(list.error.is_some().into())
+            Some(shown(i32::from(list.error.is_some())))
         }),
     ];
     for (name, help, value) in lists {
@@ -152,6 +150,10 @@ fn calls(out: &mut Text, report: &Report) {
     }
 }
 
+fn shown(value: impl Display) -> String {
+    value.to_string()
+}
+
 fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()
 }
@@ -169,7 +171,7 @@ impl Text {
         name: &str,
         help: &str,
         label: &str,
-        samples: impl Iterator<Item = (&'a str, Option<i128>)>,
+        samples: impl Iterator<Item = (&'a str, Option<String>)>,
     ) {
         let known: Vec<_> = samples.filter_map(|(of, value)| Some((of, value?))).collect();
         if !known.is_empty() {
