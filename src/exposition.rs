@@ -44,6 +44,21 @@ pub fn fuzz(bytes: &[u8]) {
         let chunked = read(text, chunk);
         assert_eq!(shown(&chunked), shown(&whole), "chunks of {chunk} changed the outcome");
     }
+    // Whoever cares about what is missing gets the same reading, or none.
+    let strict = |text: &[u8], chunk: usize| {
+        let mut sum = Sum::new(&selector).strict();
+        text.chunks(chunk.max(1)).for_each(|chunk| sum.feed(chunk));
+        sum.finish()
+    };
+    let absent = |cause| matches!(cause, Cause::NotFound | Cause::OtherLabels { .. });
+    let judged = strict(text, text.len());
+    match (&whole, &judged) {
+        (Err(loose), Err(NoReading { cause: Cause::NotMetrics { .. }, .. })) => assert!(absent(loose.cause)),
+        _ => assert_eq!(shown(&judged), shown(&whole), "strictness changed a reading"),
+    }
+    for chunk in [1, 7, 4096] {
+        assert_eq!(shown(&strict(text, chunk)), shown(&judged), "chunks of {chunk} changed the strict outcome");
+    }
     // Whatever the text is, lines that are no samples of the metric, put after it, change nothing.
     let mut longer = text.to_vec();
     longer.extend_from_slice(b"\n# HELP m m 4\n\r\n}{ \x00\xff\n{\"\nno_such_metric{\n# EOF");

@@ -58,6 +58,15 @@ pub struct Counter {
     pub capacity: i64,
 }
 
+/// A List, as it is answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct List {
+    /// As many values as it takes.
+    pub capacity: i64,
+    /// Each at most once.
+    pub values: Vec<String>,
+}
+
 /// `status.state`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {

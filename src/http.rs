@@ -37,6 +37,8 @@ pub struct Response {
     pub location: Option<String>,
     /// The body ended within the cap.
     pub complete: bool,
+    /// The answer says where its body ends. Else its end may be that of a server that died.
+    pub framed: bool,
 }
 
 impl Response {
@@ -163,6 +165,7 @@ fn exchange(
         // Bounded: it ends up in log lines.
         location: location.map(|value| String::from_utf8_lossy(value.as_bytes()).chars().take(200).collect()),
         complete: false,
+        framed: ["content-length", "transfer-encoding"].iter().any(|name| answer.headers().contains_key(*name)),
     };
     let mut body = answer.body_mut().as_reader();
     let mut chunk = vec![0; CHUNK];

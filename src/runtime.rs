@@ -37,7 +37,7 @@ pub struct Runtime<S> {
     sender: Sender<Event>,
     probe: Option<Worker<Command>>,
     beat: Worker<Duration>,
-    scrape: Option<scrape::Scrape>,
+    scrapes: Vec<scrape::Scrape>,
     status: Option<Worker<News>>,
     notifier: Option<Notifier>,
     /// The phase that others were told of last.
@@ -70,7 +70,7 @@ impl<S: Sdk> Runtime<S> {
             machine: Machine::new(config, Instant::now()),
             probe: Some(probe::spawn(&settings, sender.clone())?),
             beat: beat::spawn(sender.clone())?,
-            scrape: None,
+            scrapes: Vec::new(),
             status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
             phase: Phase::Waiting,
             calls: CallStats::default(),
@@ -169,7 +169,6 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn call(&mut self, call: &Call) -> Answer {
-        let counter = self.settings.counter.as_ref().map_or("", |counter| counter.name.as_str());
         let began = Instant::now();
         let answer = match call {
             Call::Connect => Answer::Connected(self.sdk.connect()),
@@ -177,8 +176,13 @@ impl<S: Sdk> Runtime<S> {
             Call::Ready => Answer::Ready(self.sdk.ready()),
             Call::Shutdown => Answer::Shutdown(self.sdk.shutdown()),
             Call::Health => Answer::Health(self.sdk.health()),
-            Call::GetCounter => Answer::GetCounter(self.sdk.counter(counter)),
-            Call::UpdateCounter(count) => Answer::UpdateCounter(self.sdk.update_counter(counter, *count)),
+            Call::GetCounter(name) => Answer::GetCounter(self.sdk.counter(name)),
+            Call::UpdateCounter { name, count, capacity } => {
+                Answer::UpdateCounter(self.sdk.update_counter(name, *count, *capacity))
+            }
+            Call::GetList(name) => Answer::GetList(self.sdk.list(name)),
+            Call::AddListValue { name, value } => Answer::AddListValue(self.sdk.add_list_value(name, value)),
+            Call::RemoveListValue { name, value } => Answer::RemoveListValue(self.sdk.remove_list_value(name, value)),
         };
         let took = began.elapsed();
         self.calls.record(call, &answer, took);
@@ -234,13 +238,14 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_scraping(&mut self) {
-        let Some(counter) = &self.settings.counter else { return };
-        match scrape::spawn(counter, self.sender.clone()) {
-            Ok(scrape) => self.scrape = Some(scrape),
-            // A thread that cannot be started is one that has died.
-            Err(error) => {
-                let message = format!("it could not be started: {error}");
-                self.report(Event::ThreadDied { thread: "scrape", message });
+        for (source, counter) in self.settings.counters.iter().enumerate() {
+            match scrape::spawn(source, counter, self.sender.clone()) {
+                Ok(scrape) => self.scrapes.push(scrape),
+                // A thread that cannot be started is one that has died.
+                Err(error) => {
+                    let message = format!("it could not be started: {error}");
+                    self.report(Event::ThreadDied { thread: "scrape", message });
+                }
             }
         }
     }
@@ -269,7 +274,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::game_server::{Counter, GameServer, State};
+    use crate::game_server::{Counter, GameServer, List, State};
     use crate::machine::CallError;
     use crate::settings::parse;
     use crate::sys::Signals;
@@ -317,7 +322,19 @@ mod tests {
             Ok(Counter::default())
         }
 
-        fn update_counter(&mut self, _: &str, _: i64) -> Result<(), CallError> {
+        fn update_counter(&mut self, _: &str, _: i64, _: Option<i64>) -> Result<(), CallError> {
+            Ok(())
+        }
+
+        fn list(&mut self, _: &str) -> Result<List, CallError> {
+            Ok(List::default())
+        }
+
+        fn add_list_value(&mut self, _: &str, _: &str) -> Result<(), CallError> {
+            Ok(())
+        }
+
+        fn remove_list_value(&mut self, _: &str, _: &str) -> Result<(), CallError> {
             Ok(())
         }
     }

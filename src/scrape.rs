@@ -1,4 +1,5 @@
-//! The thread "scrape": reads the metrics endpoint at once and then at every interval, and reports what it read.
+//! The threads "scrape", one a source of counts: each reads its metrics page, or asks its server, at once and then at
+//! every interval, and reports what it read.
 //!
 //! It judges nothing: whether a failure matters, what is sent and when, is the machine's business. It ends when its
 //! handle is dropped, after the scrape that is under way.
@@ -9,11 +10,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::deadline::Deadline;
-use crate::exposition::Sum;
+use crate::exposition::{Cause, NoReading, Selector, Sum};
 use crate::http;
-use crate::machine::Event;
+use crate::machine::{Event, Reading};
+use crate::query;
 use crate::resolve::Resolver;
-use crate::settings::CounterSettings;
+use crate::settings::{CounterSettings, HttpTarget, QueryTarget, Source};
 use crate::worker::Worker;
 
 /// One scrape takes at most this long, and never longer than the interval.
@@ -28,22 +30,23 @@ const ACCEPT: &str = "text/plain;version=0.0.4;q=1,text/plain;q=0.5,*/*;q=0.1";
 /// The running thread. There is nothing to tell it; dropping the handle stops it.
 pub type Scrape = Worker<Infallible>;
 
-/// Starts scraping, at once.
+/// Starts reading the source of this number, at once.
 ///
 /// # Errors
 ///
 /// When the system refuses a thread.
-pub fn spawn(settings: &CounterSettings, events: Sender<Event>) -> io::Result<Scrape> {
+pub fn spawn(source: usize, settings: &CounterSettings, events: Sender<Event>) -> io::Result<Scrape> {
     let settings = settings.clone();
-    Worker::spawn("scrape", events, move |handle, events| run(&settings, events, handle))
+    Worker::spawn("scrape", events, move |handle, events| run(source, &settings, events, handle))
 }
 
 /// Scrapes until the other end of `handle` or of `events` has gone.
-fn run(settings: &CounterSettings, events: &Sender<Event>, handle: &Receiver<Infallible>) {
+fn run(source: usize, settings: &CounterSettings, events: &Sender<Event>, handle: &Receiver<Infallible>) {
     let mut resolver = Resolver::new();
     let mut due = Instant::now();
     loop {
-        if events.send(Event::Scraped(scrape(settings, &mut resolver))).is_err() {
+        let outcome = scrape(settings, &mut resolver);
+        if events.send(Event::Scraped { source, outcome }).is_err() {
             return;
         }
         due = next(due, Instant::now(), settings.interval);
@@ -60,11 +63,33 @@ fn run(settings: &CounterSettings, events: &Sender<Event>, handle: &Receiver<Inf
 /// # Errors
 ///
 /// The reason for people why there is none.
-pub fn scrape(settings: &CounterSettings, resolver: &mut Resolver) -> Result<u64, String> {
-    let CounterSettings { url, metric, interval, .. } = settings;
-    let deadline = Deadline::after(LONGEST.min(*interval));
+pub fn scrape(settings: &CounterSettings, resolver: &mut Resolver) -> Result<Reading, String> {
+    let deadline = Deadline::after(LONGEST.min(settings.interval));
+    match &settings.source {
+        Source::Metrics { url, metric, missing_is_zero } => get(url, metric, *missing_is_zero, resolver, deadline),
+        Source::Query(target) => ask(target, settings.list.is_some(), resolver, deadline),
+    }
+}
+
+fn ask(target: &QueryTarget, names: bool, resolver: &mut Resolver, deadline: Deadline) -> Result<Reading, String> {
+    let addresses = resolver.addresses(&target.host, target.port, deadline)?;
+    let answer = query::ask(target, &addresses, names, deadline).map_err(|failure| failure.reason)?;
+    let count = answer.players.ok_or("the answer does not say how many players there are")?;
+    Ok(Reading { count, missing: false, capacity: answer.capacity, names: answer.names })
+}
+
+fn get(
+    url: &HttpTarget,
+    metric: &Selector,
+    missing_is_zero: bool,
+    resolver: &mut Resolver,
+    deadline: Deadline,
+) -> Result<Reading, String> {
     let addresses = resolver.addresses(&url.host, url.port, deadline)?;
     let mut sum = Sum::new(metric);
+    if missing_is_zero {
+        sum = sum.strict();
+    }
     let response = http::get(url, &addresses, deadline, Some(ACCEPT), BODY_CAP, |chunk| sum.feed(chunk))
         .map_err(|failure| failure.reason)?;
     if response.status != 200 {
@@ -73,7 +98,19 @@ pub fn scrape(settings: &CounterSettings, resolver: &mut Resolver) -> Result<u64
     if !response.complete {
         return Err(format!("the metrics are more than {} MiB", BODY_CAP >> 20));
     }
-    sum.finish().map_err(|reason| reason.to_string())
+    match sum.finish() {
+        Ok(count) => Ok(Reading { count, ..Reading::default() }),
+        // That nothing is there says something only of a text that is known to be whole.
+        Err(NoReading { cause: Cause::NotFound | Cause::OtherLabels { .. }, .. })
+            if missing_is_zero && response.framed =>
+        {
+            Ok(Reading { missing: true, ..Reading::default() })
+        }
+        Err(reason) if missing_is_zero && !response.framed => {
+            Err(format!("{reason}, and the answer has no length, so it may have been cut"))
+        }
+        Err(reason) => Err(reason.to_string()),
+    }
 }
 
 /// The first point after `now` that is a whole number of intervals after `due`: scrapes that were missed are not made

@@ -16,7 +16,7 @@ use std::time::Duration;
 use grpcio::{CallOption, Channel, ChannelBuilder, Client, Environment, Method, RpcStatusCode};
 
 use crate::deadline::Deadline;
-use crate::game_server::{Counter, GameServer};
+use crate::game_server::{Counter, GameServer, List};
 use crate::http;
 use crate::machine::{CallError, CallErrorKind, seconds};
 use crate::proto::{self, beta, sdk};
@@ -64,11 +64,26 @@ pub trait Sdk {
     /// # Errors
     /// As [`Sdk::game_server`].
     fn counter(&mut self, name: &str) -> Result<Counter, CallError>;
-    /// Sets a Counter.
+    /// Sets a Counter's count, and its capacity where there is one to set.
     ///
     /// # Errors
     /// As [`Sdk::game_server`].
-    fn update_counter(&mut self, name: &str, count: i64) -> Result<(), CallError>;
+    fn update_counter(&mut self, name: &str, count: i64, capacity: Option<i64>) -> Result<(), CallError>;
+    /// Reads a List.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn list(&mut self, name: &str) -> Result<List, CallError>;
+    /// Adds a value to a List.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn add_list_value(&mut self, name: &str, value: &str) -> Result<(), CallError>;
+    /// Removes a value from a List.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn remove_list_value(&mut self, name: &str, value: &str) -> Result<(), CallError>;
 }
 
 /// An SDK server reached by gRPC.
@@ -148,10 +163,25 @@ impl Sdk for GrpcSdk {
     }
 
     /// The body of the answer is not looked at: some versions fill it with zeros.
-    fn update_counter(&mut self, name: &str, count: i64) -> Result<(), CallError> {
-        let update = beta::CounterUpdateRequest { name: name.into(), count: Some(count), ..Default::default() };
+    fn update_counter(&mut self, name: &str, count: i64, capacity: Option<i64>) -> Result<(), CallError> {
+        let update = beta::CounterUpdateRequest { name: name.into(), count: Some(count), capacity, count_diff: 0 };
         let request = beta::UpdateCounterRequest { counter_update_request: Some(update) };
         self.unary(&proto::UPDATE_COUNTER, &request).map(drop)
+    }
+
+    fn list(&mut self, name: &str) -> Result<List, CallError> {
+        let list = self.unary(&proto::GET_LIST, &beta::GetListRequest { name: name.into() })?;
+        Ok(List { capacity: list.capacity, values: list.values })
+    }
+
+    fn add_list_value(&mut self, name: &str, value: &str) -> Result<(), CallError> {
+        let request = beta::AddListValueRequest { name: name.into(), value: value.into() };
+        self.unary(&proto::ADD_LIST_VALUE, &request).map(drop)
+    }
+
+    fn remove_list_value(&mut self, name: &str, value: &str) -> Result<(), CallError> {
+        let request = beta::RemoveListValueRequest { name: name.into(), value: value.into() };
+        self.unary(&proto::REMOVE_LIST_VALUE, &request).map(drop)
     }
 }
 

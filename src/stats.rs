@@ -21,7 +21,18 @@ pub const BUCKETS: [Duration; 7] = [
 ];
 
 /// Agones' own names of the methods; `Connect` opens a connection and reads the GameServer.
-const METHODS: [&str; 7] = ["Connect", "GetGameServer", "Ready", "Shutdown", "Health", "GetCounter", "UpdateCounter"];
+const METHODS: [&str; 10] = [
+    "Connect",
+    "GetGameServer",
+    "Ready",
+    "Shutdown",
+    "Health",
+    "GetCounter",
+    "UpdateCounter",
+    "GetList",
+    "AddListValue",
+    "RemoveListValue",
+];
 
 /// How a call can end.
 pub const OUTCOMES: [&str; 4] = ["ok", "timeout", "unavailable", "rejected"];
@@ -86,8 +97,11 @@ fn place(call: &Call) -> usize {
         Call::Ready => 2,
         Call::Shutdown => 3,
         Call::Health => 4,
-        Call::GetCounter => 5,
-        Call::UpdateCounter(_) => 6,
+        Call::GetCounter(_) => 5,
+        Call::UpdateCounter { .. } => 6,
+        Call::GetList(_) => 7,
+        Call::AddListValue { .. } => 8,
+        Call::RemoveListValue { .. } => 9,
     }
 }
 
@@ -103,7 +117,8 @@ mod tests {
         stats.record(&Call::Health, &Answer::Health(Ok(())), Duration::from_micros(300));
         stats.record(&Call::Health, &failed(CallErrorKind::Rejected), Duration::from_millis(3));
         stats.record(&Call::Health, &failed(CallErrorKind::DeadlineExceeded), Duration::from_secs(3));
-        stats.record(&Call::UpdateCounter(7), &Answer::UpdateCounter(Ok(())), Duration::from_millis(1));
+        let update = Call::UpdateCounter { name: "players".into(), count: 7, capacity: None };
+        stats.record(&update, &Answer::UpdateCounter(Ok(())), Duration::from_millis(1));
         let methods: Vec<_> = stats.methods().collect();
         assert_eq!(methods.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["Health", "UpdateCounter"]);
         assert_eq!(methods[0].1.outcomes, [1, 1, 0, 1]);
@@ -115,14 +130,18 @@ mod tests {
 
     #[test]
     fn every_call_has_the_place_of_its_name() {
+        let text = String::new;
         let calls = [
             Call::Connect,
             Call::GetGameServer,
             Call::Ready,
             Call::Shutdown,
             Call::Health,
-            Call::GetCounter,
-            Call::UpdateCounter(1),
+            Call::GetCounter(text()),
+            Call::UpdateCounter { name: text(), count: 1, capacity: None },
+            Call::GetList(text()),
+            Call::AddListValue { name: text(), value: text() },
+            Call::RemoveListValue { name: text(), value: text() },
         ];
         for call in calls {
             assert!(format!("{call:?}").starts_with(METHODS[place(&call)]), "{call:?}");

@@ -142,17 +142,7 @@ fn render(page: &Value) -> String {
             since(&beats["last_sent_seconds"], "last ").map_suffix(" ago"),
         ],
     );
-    let counter = &page["counter"];
-    out.line(
-        "counter",
-        &[
-            word(&counter["name"]),
-            after("read ", &counter["reading"]),
-            after("sent ", &counter["sent"]),
-            after("capacity ", &counter["capacity"]),
-            word(&counter["error"]),
-        ],
-    );
+    published(&mut out, page);
     let stop = &page["stop"];
     out.line(
         "stop",
@@ -176,6 +166,34 @@ fn render(page: &Value) -> String {
         );
     }
     out.0
+}
+
+fn published(out: &mut Lines, page: &Value) {
+    // Versions that know one Counter have no list of them.
+    let counters = page["counters"].as_array().map_or(std::slice::from_ref(&page["counter"]), Vec::as_slice);
+    for counter in counters {
+        out.line(
+            "counter",
+            &[
+                word(&counter["name"]),
+                after("read ", &counter["reading"]),
+                after("sent ", &counter["sent"]),
+                after("capacity ", &counter["capacity"]),
+                word(&counter["error"]),
+            ],
+        );
+    }
+    let names = &page["list"];
+    out.line(
+        "list",
+        &[
+            word(&names["name"]),
+            after("names ", &names["names"]),
+            after("holds ", &names["values"]),
+            after("capacity ", &names["capacity"]),
+            word(&names["error"]),
+        ],
+    );
 }
 
 fn list(value: &Value) -> &[Value] {

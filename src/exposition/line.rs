@@ -48,6 +48,28 @@ pub(super) fn read(line: &[u8], selector: &Selector, seen: &mut [bool]) -> Line 
     }
 }
 
+/// Whether it is a line of metrics text at all, of whatever metric: blank, a comment, or a whole sample.
+pub(super) fn is_sound(line: &[u8], selector: &Selector, seen: &mut [bool]) -> bool {
+    let mut rest = Bytes(line.strip_suffix(b"\r").unwrap_or(line));
+    rest.skip_blanks();
+    if matches!(rest.peek(), None | Some(b'#')) {
+        return true;
+    }
+    let name = rest.take_while(is_name_byte);
+    let blanks = rest.skip_blanks();
+    let named = name.first().is_some_and(|&first| is_name_start(first));
+    seen.fill(false);
+    if rest.eat(b'{') {
+        let mut series = Series { selector, seen, named, differs: false };
+        if series.read_list(&mut rest).is_none() || !series.named {
+            return false;
+        }
+    } else if !named || blanks == 0 {
+        return false;
+    }
+    read_value(&mut rest).is_some()
+}
+
 /// The name and labels of the line under way.
 struct Series<'a> {
     selector: &'a Selector,

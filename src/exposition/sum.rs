@@ -31,6 +31,9 @@ pub struct Sum<'a> {
     matching: u64,
     others: u64,
     first_malformed: Option<u64>,
+    /// It matters whether the other lines are sound too.
+    strict: bool,
+    first_unsound: Option<u64>,
 }
 
 impl<'a> Sum<'a> {
@@ -47,7 +50,16 @@ impl<'a> Sum<'a> {
             matching: 0,
             others: 0,
             first_malformed: None,
+            strict: false,
+            first_unsound: None,
         }
+    }
+
+    /// The same, for those to whom it means something that no series matches: [`Cause::NotFound`] and
+    /// [`Cause::OtherLabels`] are said of a text only that is metrics text from its first line to the end of its last.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
     }
 
     /// Takes the next bytes. Where the text is cut does not matter.
@@ -72,8 +84,12 @@ impl<'a> Sum<'a> {
     /// Why there is no reading. The sum is judged, not each series, and before it is rounded: -0.4 is negative, while
     /// a series of -1 beside one of 3 is a sum of 2. One NaN or infinity makes the sum one.
     pub fn finish(mut self) -> Result<u64, NoReading> {
-        // The last line may lack its end.
+        // The last line may lack its end, but where it matters that a line is missing: the next may be missing too.
+        let cut = !self.carry.is_empty() && self.carry != b"# EOF";
         self.read_carry();
+        if self.strict && cut {
+            self.first_unsound.get_or_insert(self.lines);
+        }
         self.judge().map_err(|cause| NoReading { selector: self.selector.clone(), cause })
     }
 
@@ -85,10 +101,11 @@ impl<'a> Sum<'a> {
 
     fn judge(&self) -> Result<u64, Cause> {
         if self.matching == 0 {
-            return Err(match (self.first_malformed, self.others) {
-                (Some(line), _) => Cause::Malformed { line },
-                (None, 0) => Cause::NotFound,
-                (None, series) => Cause::OtherLabels { series },
+            return Err(match (self.first_malformed, self.first_unsound, self.others) {
+                (Some(line), ..) => Cause::Malformed { line },
+                (None, Some(line), _) => Cause::NotMetrics { line },
+                (None, None, 0) => Cause::NotFound,
+                (None, None, series) => Cause::OtherLabels { series },
             });
         }
         // 2^53 is a float like any other.
@@ -122,6 +139,9 @@ impl<'a> Sum<'a> {
     fn read_line(&mut self, line: &[u8]) {
         self.lines += 1;
         let overlong = std::mem::take(&mut self.overlong) || line.len() > MAX_LINE;
+        if self.strict && (overlong || !line::is_sound(line, self.selector, &mut self.seen)) {
+            self.first_unsound.get_or_insert(self.lines);
+        }
         match line::read(line.get(..MAX_LINE).unwrap_or(line), self.selector, &mut self.seen) {
             Line::Other => {}
             Line::Sample(value) if !overlong => {
@@ -166,6 +186,11 @@ pub enum Cause {
         /// The first such line, counted from 1.
         line: u64,
     },
+    /// No series matches, and the text is not metrics text throughout, so that its absence means nothing.
+    NotMetrics {
+        /// The first line that is not, or that was cut, counted from 1.
+        line: u64,
+    },
     /// The sum is NaN.
     NotANumber,
     /// The sum is infinite.
@@ -188,6 +213,9 @@ impl fmt::Display for NoReading {
                 write!(f, "metric \"{name}\" found, but none of its {series} series matches {}", self.selector)
             }
             Cause::Malformed { line } => write!(f, "metric \"{name}\" is malformed (line {line})"),
+            Cause::NotMetrics { line } => {
+                write!(f, "metric \"{name}\" not found, and line {line} is cut or is no metrics text")
+            }
             Cause::NotANumber => write!(f, "metric \"{name}\" is NaN"),
             Cause::Infinite => write!(f, "metric \"{name}\" is infinite"),
             Cause::Negative(sum) => write!(f, "metric \"{name}\" is negative ({sum})"),

@@ -92,6 +92,8 @@ impl Notice {
             | Self::CounterSet { .. }
             | Self::CounterWorks { .. }
             | Self::ScrapeWorks { .. }
+            | Self::ListWorks { .. }
+            | Self::NamesBack { .. }
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -153,14 +155,29 @@ impl Notice {
             Self::HealthDisabled => "Remove `spec.health.disabled`, or delete the GameServer yourself.",
             Self::BeatRejected { .. } => "See `error`; an SDK server that rejects beats is usually about to leave.",
             Self::CounterClamped { .. } => {
-                "Raise `spec.counters.NAME.capacity`, or see whether the metric counts something else."
+                "Raise `spec.counters.NAME.capacity` (or, with `AGONES_SHIM_COUNTER_CAPACITY=1`, the game's own maximum), \
+                 or see whether the metric counts something else."
             }
             Self::CounterRejected { .. } => {
                 "Declare the Counter in `spec.counters` under exactly this name; Agones before 1.43 needs the feature gate \
                  CountsAndLists."
             }
             Self::ScrapeFailed { .. } => {
-                "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`."
+                "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`; \
+                 or see that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`."
+            }
+            Self::MetricMissing { .. } => {
+                "None while nobody plays. Else compare `AGONES_SHIM_COUNTER_METRIC` with the page, labels included."
+            }
+            Self::ListFull { .. } => {
+                "Raise `spec.lists.NAME.capacity` to what the game takes. Who is on the List stays on it while they play."
+            }
+            Self::ListRejected { .. } => {
+                "Declare the List in `spec.lists` under exactly this name; Agones before 1.43 needs the feature gate \
+                 CountsAndLists."
+            }
+            Self::NamesMissing { .. } => {
+                "Some games hide their players unless told otherwise: look for a setting of the game's own."
             }
             Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
             Self::ShutdownFailed { .. } => {
@@ -239,6 +256,12 @@ fn samples() -> Vec<Notice> {
         N::CounterWorks { name: text(), count: 0 },
         N::ScrapeFailed { name: text(), reason: text() },
         N::ScrapeWorks { name: text(), reading: 0 },
+        N::MetricMissing { name: text() },
+        N::ListFull { name: text(), names: 0, capacity: 0 },
+        N::ListRejected { name: text(), error: text() },
+        N::ListWorks { name: text() },
+        N::NamesMissing { name: text() },
+        N::NamesBack { name: text() },
         N::Stopping { reason: "" },
         N::StopRepeated,
         N::ShutdownAcknowledged { after: time },

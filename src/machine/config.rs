@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::settings::{SdkMode, Settings, StopScope};
+use crate::settings::{CounterSettings, SdkMode, Settings, StopScope};
 
 /// `spec.health.periodSeconds` x `failureThreshold` of a GameServer that says nothing.
 pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(15);
@@ -23,8 +23,8 @@ pub struct Config {
     pub live_failure_threshold: Option<u32>,
     /// A readiness round says nothing that a liveness round would not.
     pub liveness_is_readiness: bool,
-    /// Name of the Counter to publish.
-    pub counter: Option<String>,
+    /// What the readings of each source are published as.
+    pub publishes: Vec<Publishes>,
     pub stop_timeout: Option<Duration>,
     pub stop_scope: StopScope,
     pub stop_hook: bool,
@@ -32,6 +32,23 @@ pub struct Config {
     pub wait_for_sdk: bool,
     /// The Pod's hostname, only inside Kubernetes.
     pub pod_hostname: Option<String>,
+}
+
+/// What the readings of one source are published as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Publishes {
+    /// Name of the Counter that gets the count.
+    pub counter: Option<String>,
+    /// The Counter's capacity is published too.
+    pub capacity: bool,
+    /// Name of the List that gets the names.
+    pub list: Option<String>,
+}
+
+impl Publishes {
+    fn new(settings: &CounterSettings) -> Self {
+        Self { counter: settings.name.clone(), capacity: settings.publish_capacity, list: settings.list.clone() }
+    }
 }
 
 impl Config {
@@ -47,7 +64,7 @@ impl Config {
             health_interval: settings.health_interval,
             live_failure_threshold: settings.live_failure_threshold.map(std::num::NonZeroU32::get),
             liveness_is_readiness: settings.liveness == settings.readiness,
-            counter: settings.counter.as_ref().map(|counter| counter.name.clone()),
+            publishes: settings.counters.iter().map(Publishes::new).collect(),
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,
             stop_hook: settings.stop_hook.is_some(),

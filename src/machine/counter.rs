@@ -1,101 +1,179 @@
-//! The Counter: what was read goes to the SDK server when it has changed.
+//! One Counter: what was read goes to the SDK server when it has changed.
 //!
-//! A failed reading keeps the previous value: zero would tell an autoscaler
-//! that the server has emptied. Nothing here touches the rest of the life cycle.
+//! 0 <= count <= capacity holds in every call, so that no other reader ever sees it broken: a capacity that is
+//! published goes out in one call with the count that has to fit it.
 
-use std::time::{Duration, Instant};
-
-use super::event::CallError;
-use super::{Call, CounterSnapshot, Effect, Effects, Machine, Notice, Timer};
+use super::event::{CallError, Reading};
+use super::publish::Next;
+use super::{Call, CounterSnapshot, Effect, Effects, Notice};
 use crate::game_server::{Counter, GameServer};
-
-/// A Counter that was rejected is tried again this often.
-const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CounterState {
     name: String,
+    publish_capacity: bool,
     /// The last good reading.
     reading: Option<u64>,
-    /// The count that the SDK server took last, since it was last connected.
-    sent: Option<i64>,
-    /// The count of the update under way.
-    sending: i64,
+    /// The game's own maximum, where it becomes the capacity: never 0, and kept when an answer does not tell it.
+    maximum: Option<i64>,
+    /// What the SDK server took last, since it was last connected.
+    sent: Sent,
+    /// The update under way.
+    sending: Sent,
     /// The capacity, as far as it is known.
     capacity: Option<i64>,
     /// The capacity was asked for since the last update that was taken.
     capacity_asked: bool,
     next: Next,
     /// What a warning has been written about and not yet taken back.
-    scrape_failing: bool,
-    rejected: bool,
+    rejected: Option<String>,
     clamped: bool,
-    /// What the last of those warnings was about.
-    error: Option<String>,
 }
 
-/// The call that the Counter needs next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Next {
-    Nothing,
-    /// Learn the capacity.
-    Get,
-    Update,
-    /// Rejected: the retry timer decides.
-    Wait,
+/// `None` is not sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sent {
+    count: Option<i64>,
+    capacity: Option<i64>,
 }
 
 impl CounterState {
-    pub(super) fn new(name: String) -> Self {
+    pub(super) fn new(name: String, publish_capacity: bool) -> Self {
         Self {
             name,
+            publish_capacity,
             reading: None,
-            sent: None,
-            sending: 0,
+            maximum: None,
+            sent: Sent::default(),
+            sending: Sent::default(),
             capacity: None,
             capacity_asked: false,
             next: Next::Nothing,
-            scrape_failing: false,
-            rejected: false,
+            rejected: None,
             clamped: false,
-            error: None,
         }
     }
 
-    pub(super) fn snapshot(&self) -> CounterSnapshot {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// `failure` is why there is no reading.
+    pub(super) fn snapshot(&self, failure: Option<&String>) -> CounterSnapshot {
         CounterSnapshot {
             name: self.name.clone(),
             reading: self.reading,
-            sent: self.sent,
+            sent: self.sent.count,
             capacity: self.capacity,
-            error: self.error.clone().filter(|_| self.scrape_failing || self.rejected),
+            error: failure.or(self.rejected.as_ref()).cloned(),
         }
     }
 
-    /// The SDK server was lost: whoever comes back may not know the count.
-    pub(super) fn forget_sent(&mut self) {
-        self.sent = None;
+    /// Whoever comes back may not know what was sent.
+    pub(super) fn forget(&mut self) {
+        self.sent = Sent::default();
         self.capacity_asked = false;
         self.next = self.due();
     }
 
-    pub(super) fn learn_capacity(&mut self, game_server: &GameServer) {
+    pub(super) fn learn(&mut self, game_server: &GameServer) {
         if let Some(counter) = game_server.counters.get(&self.name) {
             self.capacity = Some(counter.capacity);
+        }
+    }
+
+    pub(super) fn read(&mut self, reading: &Reading, out: &mut Effects) {
+        self.reading = Some(reading.count);
+        if self.publish_capacity {
+            let maximum = reading.capacity.and_then(|most| i64::try_from(most).ok()).filter(|most| *most > 0);
+            self.maximum = maximum.or(self.maximum);
+        }
+        self.clamped &= self.is_above_capacity();
+        if self.maximum.is_some() {
+            self.warn_where_clamped(out);
+        }
+        if self.next == Next::Nothing {
+            self.next = self.due();
+        }
+    }
+
+    pub(super) fn next_call(&mut self) -> Option<Call> {
+        match self.next {
+            Next::Nothing | Next::Wait => None,
+            Next::Get => Some(Call::GetCounter(self.name.clone())),
+            Next::Change => {
+                let count = self.target()?;
+                let capacity = self.maximum.filter(|_| self.maximum != self.sent.capacity);
+                self.sending = Sent { count: Some(count), capacity };
+                Some(Call::UpdateCounter { name: self.name.clone(), count, capacity })
+            }
+        }
+    }
+
+    /// Its capacity was asked for.
+    pub(super) fn got(&mut self, found: Counter, out: &mut Effects) {
+        self.capacity = Some(found.capacity);
+        self.capacity_asked = true;
+        if self.maximum.is_some_and(|maximum| maximum != found.capacity) {
+            // Somebody has changed what was sent, and the count may not fit.
+            self.sent.capacity = None;
+        }
+        self.warn_where_clamped(out);
+        self.next = if self.is_sent() { Next::Nothing } else { Next::Change };
+    }
+
+    /// The update under way was taken.
+    pub(super) fn taken(&mut self, out: &mut Effects) {
+        let Sent { count, capacity } = self.sending;
+        self.sent = Sent { count, capacity: capacity.or(self.sent.capacity) };
+        self.capacity = capacity.or(self.capacity);
+        self.capacity_asked = false;
+        self.next = if self.is_sent() { Next::Nothing } else { self.due() };
+        let (name, count) = (self.name.clone(), count.unwrap_or_default());
+        out.push(Effect::Log(match self.rejected.take() {
+            Some(_) => Notice::CounterWorks { name, count },
+            None => Notice::CounterSet { name, count },
+        }));
+    }
+
+    /// Whether it has to wait for [`CounterState::retry`].
+    pub(super) fn refused(&mut self, error: CallError, out: &mut Effects) -> bool {
+        if self.next == Next::Change && !self.capacity_asked {
+            // Out of range and undeclared come under one code: the capacity, asked for once, tells them apart.
+            self.next = Next::Get;
+            return false;
+        }
+        self.next = Next::Wait;
+        self.capacity_asked = false;
+        if self.rejected.replace(error.message.clone()).is_none() {
+            let name = self.name.clone();
+            out.push(Effect::Log(Notice::CounterRejected { name, error: error.message }));
+        }
+        true
+    }
+
+    pub(super) fn retry(&mut self) {
+        if self.next == Next::Wait {
+            self.next = Next::Change;
         }
     }
 
     /// The reading as the SDK server can take it, as far as that is known.
     fn target(&self) -> Option<i64> {
         let reading = i64::try_from(self.reading?).unwrap_or(i64::MAX);
-        Some(self.capacity.map_or(reading, |capacity| reading.min(capacity.max(0))))
+        Some(self.maximum.or(self.capacity).map_or(reading, |capacity| reading.min(capacity.max(0))))
     }
 
-    /// What the reading asks for. The capacity may have been raised since it was learnt: ask before clamping.
+    fn is_sent(&self) -> bool {
+        self.target() == self.sent.count && (self.maximum.is_none() || self.maximum == self.sent.capacity)
+    }
+
+    /// What the reading asks for. A capacity that is not ours may have been raised since it was learnt: ask before
+    /// clamping.
     fn due(&self) -> Next {
-        match self.target() {
-            Some(_) if self.is_above_capacity() => Next::Get,
-            Some(target) if Some(target) != self.sent => Next::Update,
+        match self.reading {
+            Some(_) if self.maximum.is_none() && self.is_above_capacity() => Next::Get,
+            Some(_) if !self.is_sent() => Next::Change,
             _ => Next::Nothing,
         }
     }
@@ -103,107 +181,16 @@ impl CounterState {
     fn is_above_capacity(&self) -> bool {
         self.reading.zip(self.target()).is_some_and(|(reading, target)| i128::from(reading) > i128::from(target))
     }
-}
 
-impl Machine {
-    pub(super) fn scraped(&mut self, reading: Result<u64, String>, out: &mut Effects) {
-        let Some(counter) = &mut self.counter else { return };
-        let name = counter.name.clone();
-        match reading {
-            Ok(reading) => {
-                if std::mem::take(&mut counter.scrape_failing) {
-                    out.push(Effect::Log(Notice::ScrapeWorks { name, reading }));
-                }
-                counter.reading = Some(reading);
-                counter.clamped &= counter.is_above_capacity();
-                if counter.next == Next::Nothing {
-                    counter.next = counter.due();
-                }
-            }
-            Err(reason) => {
-                counter.error = Some(reason.clone());
-                if !std::mem::replace(&mut counter.scrape_failing, true) {
-                    out.push(Effect::Log(Notice::ScrapeFailed { name, reason }));
-                }
-            }
+    fn warn_where_clamped(&mut self, out: &mut Effects) {
+        let above = self.is_above_capacity();
+        if above && !self.clamped {
+            out.push(Effect::Log(Notice::CounterClamped {
+                name: self.name.clone(),
+                reading: self.reading.unwrap_or_default(),
+                capacity: self.target().unwrap_or_default(),
+            }));
         }
-    }
-
-    pub(super) fn next_counter_call(&mut self) -> Option<Call> {
-        if self.stop.is_some() {
-            return None;
-        }
-        let counter = self.counter.as_mut()?;
-        match counter.next {
-            Next::Nothing | Next::Wait => None,
-            Next::Get => Some(Call::GetCounter),
-            Next::Update => {
-                counter.sending = counter.target()?;
-                Some(Call::UpdateCounter(counter.sending))
-            }
-        }
-    }
-
-    pub(super) fn counter_read(&mut self, now: Instant, outcome: Result<Counter, CallError>, out: &mut Effects) {
-        let link_up = self.link.up;
-        let Some(counter) = &mut self.counter else { return };
-        match outcome {
-            Ok(found) => {
-                counter.capacity = Some(found.capacity);
-                counter.capacity_asked = true;
-                let above = counter.is_above_capacity();
-                if above && !counter.clamped {
-                    out.push(Effect::Log(Notice::CounterClamped {
-                        name: counter.name.clone(),
-                        reading: counter.reading.unwrap_or_default(),
-                        capacity: found.capacity,
-                    }));
-                }
-                counter.clamped = above;
-                counter.next = if counter.target() == counter.sent { Next::Nothing } else { Next::Update };
-            }
-            Err(error) if link_up => self.counter_rejected(now, error, out),
-            Err(_) => {}
-        }
-    }
-
-    pub(super) fn counter_updated(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {
-        let link_up = self.link.up;
-        let Some(counter) = &mut self.counter else { return };
-        match outcome {
-            Ok(()) => {
-                let (name, count) = (counter.name.clone(), counter.sending);
-                counter.sent = Some(count);
-                counter.capacity_asked = false;
-                counter.next = if counter.target() == counter.sent { Next::Nothing } else { counter.due() };
-                out.push(Effect::Log(if std::mem::take(&mut counter.rejected) {
-                    Notice::CounterWorks { name, count }
-                } else {
-                    Notice::CounterSet { name, count }
-                }));
-            }
-            // Out of range and undeclared come under one code: the capacity, asked for once, tells them apart.
-            Err(_) if link_up && !counter.capacity_asked => counter.next = Next::Get,
-            Err(error) if link_up => self.counter_rejected(now, error, out),
-            Err(_) => {}
-        }
-    }
-
-    fn counter_rejected(&mut self, now: Instant, error: CallError, out: &mut Effects) {
-        let Some(counter) = &mut self.counter else { return };
-        counter.next = Next::Wait;
-        counter.error = Some(error.message.clone());
-        counter.capacity_asked = false;
-        self.timers.set(Timer::CounterRetry, now + RETRY_INTERVAL);
-        if !std::mem::replace(&mut counter.rejected, true) {
-            let name = counter.name.clone();
-            out.push(Effect::Log(Notice::CounterRejected { name, error: error.message }));
-        }
-    }
-
-    pub(super) fn counter_retry_due(&mut self) {
-        if let Some(counter) = self.counter.as_mut().filter(|counter| counter.next == Next::Wait) {
-            counter.next = Next::Update;
-        }
+        self.clamped = above;
     }
 }

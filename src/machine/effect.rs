@@ -21,7 +21,7 @@ pub enum Effect {
     StopProbing,
     /// Report [`super::Event::HealthDue`] this often, first one interval from now.
     SetHealthInterval(Duration),
-    /// Read the metrics endpoint now and at its interval.
+    /// Read every source of counts now and at its interval.
     StartScraping,
     /// Wrapper: start the child with these variables besides; answered by
     /// [`super::Event::ChildNotStarted`] if that fails.
@@ -51,8 +51,31 @@ pub enum Call {
     Shutdown,
     /// Send one beat.
     Health,
-    /// Read the configured Counter.
-    GetCounter,
-    /// Set the configured Counter to this count.
-    UpdateCounter(i64),
+    /// Read the Counter of this name.
+    GetCounter(String),
+    /// Set a Counter.
+    UpdateCounter {
+        /// Its name.
+        name: String,
+        /// Never more than its capacity, as far as that is known.
+        count: i64,
+        /// `None` leaves it.
+        capacity: Option<i64>,
+    },
+    /// Read the List of this name.
+    GetList(String),
+    /// Add a value to a List.
+    AddListValue {
+        /// The List's name.
+        name: String,
+        /// What to add.
+        value: String,
+    },
+    /// Remove a value from a List.
+    RemoveListValue {
+        /// The List's name.
+        name: String,
+        /// What to remove.
+        value: String,
+    },
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::exit::ExitReason;
-use crate::game_server::{Counter, GameServer};
+use crate::game_server::{Counter, GameServer, List};
 
 /// Everything the machine ever hears.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +19,13 @@ pub enum Event {
     LivenessChecked(Vec<ProbeReport>),
     /// The health interval is over.
     HealthDue,
-    /// The metrics endpoint was read.
-    Scraped(Result<u64, String>),
+    /// A source of counts was read.
+    Scraped {
+        /// Which, in the order of the settings.
+        source: usize,
+        /// What it said, or why there is no reading.
+        outcome: Result<Reading, String>,
+    },
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child has ended.
@@ -47,6 +52,19 @@ pub enum Event {
     StatusAsked,
     /// A deadline of [`super::Machine::next_deadline`] has passed.
     Tick,
+}
+
+/// What a source of counts said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// So many.
+    pub count: u64,
+    /// It stands for the metric's absence.
+    pub missing: bool,
+    /// The most there can be; `None` where it does not tell.
+    pub capacity: Option<u64>,
+    /// The players' names as they came; `None` where it does not tell.
+    pub names: Option<Vec<String>>,
 }
 
 /// How a probe of a round went.
@@ -86,6 +104,12 @@ pub enum Answer {
     GetCounter(Result<Counter, CallError>),
     /// To [`super::Call::UpdateCounter`].
     UpdateCounter(Result<(), CallError>),
+    /// To [`super::Call::GetList`].
+    GetList(Result<List, CallError>),
+    /// To [`super::Call::AddListValue`].
+    AddListValue(Result<(), CallError>),
+    /// To [`super::Call::RemoveListValue`].
+    RemoveListValue(Result<(), CallError>),
 }
 
 impl Answer {
@@ -94,10 +118,14 @@ impl Answer {
     pub fn error(&self) -> Option<&CallError> {
         match self {
             Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
-            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
-                outcome.as_ref().err()
-            }
+            Self::Ready(outcome)
+            | Self::Shutdown(outcome)
+            | Self::Health(outcome)
+            | Self::UpdateCounter(outcome)
+            | Self::AddListValue(outcome)
+            | Self::RemoveListValue(outcome) => outcome.as_ref().err(),
             Self::GetCounter(outcome) => outcome.as_ref().err(),
+            Self::GetList(outcome) => outcome.as_ref().err(),
         }
     }
 
@@ -110,6 +138,7 @@ impl Answer {
                 format!("state {}{deleting}", game_server.state.as_str())
             }
             Self::GetCounter(Ok(counter)) => format!("count {} of {}", counter.count, counter.capacity),
+            Self::GetList(Ok(list)) => format!("{} values of {}", list.values.len(), list.capacity),
             _ => self.error().map_or_else(|| "ok".to_owned(), |error| error.message.clone()),
         }
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::event::{Answer, CallError, CallErrorKind};
 use super::hold::Child;
+use super::publish::Publication;
 use super::stop::Stop;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
 use crate::exit::ExitReason;
@@ -110,9 +111,7 @@ impl Machine {
         self.timers.set(Timer::Connect, now);
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
         self.claim_disconnected();
-        if let Some(counter) = &mut self.counter {
-            counter.forget_sent();
-        }
+        self.publications.iter_mut().for_each(Publication::forget);
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
@@ -138,9 +137,7 @@ impl Machine {
         self.seen_at.game_server = Some(now);
         let first = self.game_server.is_none();
         let before = self.health_interval();
-        if let Some(counter) = &mut self.counter {
-            counter.learn_capacity(game_server);
-        }
+        self.publications.iter_mut().for_each(|publication| publication.learn(game_server));
         self.claim_learn(game_server);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;

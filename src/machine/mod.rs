@@ -4,7 +4,7 @@
 //! no clock, no environment, no I/O, no logging (a log line is an effect). The
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
-//! `counter`, `stop` (the way out).
+//! `publish` with `counter` and `list`, `stop` (the way out).
 
 pub mod catalogue;
 mod claim;
@@ -15,8 +15,10 @@ mod event;
 mod health;
 mod hold;
 mod link;
+mod list;
 mod notice;
 mod phase;
+mod publish;
 mod snapshot;
 mod stop;
 #[cfg(test)]
@@ -25,20 +27,21 @@ mod timers;
 
 use std::time::{Duration, Instant};
 
-pub use config::Config;
+pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd};
+pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd, Reading};
 pub use notice::{Fields, Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{
-    CounterSnapshot, HealthCounts, HealthSnapshot, LinkSnapshot, Round, Snapshot, StopSnapshot, View, Waiting,
+    CounterSnapshot, HealthCounts, HealthSnapshot, LinkSnapshot, ListSnapshot, Round, Snapshot, StopSnapshot, View,
+    Waiting,
 };
 
 use self::claim::{Claim, Seen};
-use self::counter::CounterState;
 use self::health::Health;
 use self::hold::Child;
 use self::link::Link;
+use self::publish::Publication;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
@@ -66,7 +69,8 @@ pub struct Machine {
     claim: Claim,
     seen: Seen,
     health: Health,
-    counter: Option<CounterState>,
+    /// One a source, in the order of the settings.
+    publications: Vec<Publication>,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
@@ -85,7 +89,7 @@ impl Machine {
     #[must_use]
     pub fn new(config: Config, now: Instant) -> Self {
         Self {
-            counter: config.counter.clone().map(CounterState::new),
+            publications: config.publishes.iter().map(Publication::new).collect(),
             config,
             started: now,
             phase: Phase::Waiting,
@@ -174,7 +178,7 @@ impl Machine {
                 self.seen_at.liveness = Some((now, reports));
             }
             Event::HealthDue => self.health_due(out),
-            Event::Scraped(reading) => self.scraped(reading, out),
+            Event::Scraped { source, outcome } => self.scraped(source, outcome, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
@@ -185,7 +189,7 @@ impl Machine {
     }
 
     fn answered(&mut self, now: Instant, answer: Answer, out: &mut Effects) {
-        let began = self.call.take().map_or(now, |(_, began)| began);
+        let (call, began) = self.call.take().map_or((None, now), |(call, began)| (Some(call), began));
         if let Some(error) = answer.broken_link() {
             self.link_lost(now, error, out);
         }
@@ -208,8 +212,12 @@ impl Machine {
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
-            Answer::GetCounter(outcome) => self.counter_read(now, outcome, out),
-            Answer::UpdateCounter(outcome) => self.counter_updated(now, outcome, out),
+            Answer::GetCounter(outcome) => self.counter_answered(now, call, outcome.map(Some), out),
+            Answer::UpdateCounter(outcome) => self.counter_answered(now, call, outcome.map(|()| None), out),
+            Answer::GetList(outcome) => self.list_answered(now, call, outcome.map(Some), out),
+            Answer::AddListValue(outcome) | Answer::RemoveListValue(outcome) => {
+                self.list_answered(now, call, outcome.map(|()| None), out);
+            }
         }
     }
 
@@ -221,7 +229,7 @@ impl Machine {
             Timer::WaitReport => self.report_wait(now, out),
             Timer::Claim => self.claim_due(out),
             Timer::Hold => self.hold_due(),
-            Timer::CounterRetry => self.counter_retry_due(),
+            Timer::PublishRetry => self.publish_retry_due(),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
             Timer::Kill => self.kill_due(now, out),
@@ -242,7 +250,7 @@ impl Machine {
             .or_else(|| self.next_hold_call())
             .or_else(|| self.next_claim_call())
             .or_else(|| self.next_beat())
-            .or_else(|| self.next_counter_call())
+            .or_else(|| self.next_publish_call())
     }
 
     /// Once a minute: what is being waited for, and why it has not come.
@@ -307,7 +315,7 @@ impl Machine {
             self.was_ready = true;
             self.timers.cancel(Timer::WaitReport);
             out.push(Effect::Log(notice));
-            if self.counter.is_some() {
+            if !self.publications.is_empty() {
                 out.push(Effect::StartScraping);
             }
         }

@@ -47,6 +47,12 @@ pub enum Notice {
     CounterWorks { name: String, count: i64 },
     ScrapeFailed { name: String, reason: String },
     ScrapeWorks { name: String, reading: u64 },
+    MetricMissing { name: String },
+    ListFull { name: String, names: usize, capacity: i64 },
+    ListRejected { name: String, error: String },
+    ListWorks { name: String },
+    NamesMissing { name: String },
+    NamesBack { name: String },
     Stopping { reason: &'static str },
     StopRepeated,
     ShutdownAcknowledged { after: Duration },
@@ -202,7 +208,7 @@ impl Notice {
             Self::CounterClamped { name, reading, capacity } => (
                 Warn,
                 "the reading is above the Counter's capacity, the capacity is reported instead: raise \
-                 spec.counters.<name>.capacity",
+                 spec.counters.<name>.capacity, or the game's own maximum where that is published",
                 vec![("counter", name.clone()), ("reading", reading.to_string()), ("capacity", capacity.to_string())],
             ),
             Self::CounterRejected { name, error } => (
@@ -217,7 +223,7 @@ impl Notice {
             Self::ScrapeFailed { name, reason } => (
                 Warn,
                 "no reading for the Counter, it keeps its value: see AGONES_SHIM_COUNTER_METRICS_URL and \
-                 AGONES_SHIM_COUNTER_METRIC",
+                 AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY",
                 vec![("counter", name.clone()), ("reason", reason.clone())],
             ),
             Self::ScrapeWorks { name, reading } => (
@@ -225,6 +231,30 @@ impl Notice {
                 "the Counter has a reading again",
                 vec![("counter", name.clone()), ("reading", reading.to_string())],
             ),
+            Self::MetricMissing { name } => (
+                Info,
+                "the metric is not there, which counts as 0 with AGONES_SHIM_COUNTER_MISSING=zero: if players are on, see \
+                 that AGONES_SHIM_COUNTER_METRIC is spelt as the page has it",
+                vec![("counter", name.clone())],
+            ),
+            Self::ListFull { name, names, capacity } => (
+                Warn,
+                "the List is full, not all names are on it: raise spec.lists.<name>.capacity (1000 at most)",
+                vec![("list", name.clone()), ("names", names.to_string()), ("capacity", capacity.to_string())],
+            ),
+            Self::ListRejected { name, error } => (
+                Warn,
+                "the SDK server rejects the List, trying once a minute: declare it in the GameServer's spec.lists and \
+                 see that the feature gate CountsAndLists is on (Agones 1.43 and later: by default)",
+                vec![("list", name.clone()), ("error", error.clone())],
+            ),
+            Self::ListWorks { name } => (Info, "the List is accepted", vec![("list", name.clone())]),
+            Self::NamesMissing { name } => (
+                Warn,
+                "the server answers without its players' names, the List keeps its values",
+                vec![("list", name.clone())],
+            ),
+            Self::NamesBack { name } => (Info, "the server names its players again", vec![("list", name.clone())]),
             Self::Stopping { reason } => (Info, "stopping", vec![("reason", (*reason).into())]),
             Self::StopRepeated => (Warn, "stop signal repeated: not waiting for Shutdown() any longer", vec![]),
             Self::ShutdownAcknowledged { after } => (

@@ -34,8 +34,10 @@ pub struct Snapshot {
     pub liveness: Option<Round>,
     /// Liveness and beats.
     pub health: HealthSnapshot,
-    /// The Counter, where one is configured.
-    pub counter: Option<CounterSnapshot>,
+    /// The Counters that are configured.
+    pub counters: Vec<CounterSnapshot>,
+    /// The List, where one is configured.
+    pub list: Option<ListSnapshot>,
     /// The way out, once it has begun.
     pub stop: Option<StopSnapshot>,
     /// Wrapper: `held`, `running` or `ended`.
@@ -113,7 +115,7 @@ pub struct HealthCounts {
     pub failed: u64,
 }
 
-/// The Counter.
+/// One Counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterSnapshot {
     /// Its name.
@@ -125,6 +127,21 @@ pub struct CounterSnapshot {
     /// Its upper bound, once known.
     pub capacity: Option<i64>,
     /// Why there is no reading, or why the SDK server does not take it.
+    pub error: Option<String>,
+}
+
+/// The List. It tells how many names there are, never who: that is for Agones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListSnapshot {
+    /// Its name.
+    pub name: String,
+    /// Names in the last good reading.
+    pub names: Option<usize>,
+    /// Values that it holds.
+    pub values: Option<usize>,
+    /// As many as it takes.
+    pub capacity: Option<i64>,
+    /// Why there are no names, or why the SDK server does not take them.
     pub error: Option<String>,
 }
 
@@ -180,7 +197,12 @@ impl Machine {
                 counts: self.health.counts,
                 last_beat_age: self.health.last_beat.map(age),
             },
-            counter: self.counter.as_ref().map(super::counter::CounterState::snapshot),
+            counters: self
+                .publications
+                .iter()
+                .filter_map(|source| Some(source.counter.as_ref()?.snapshot(source.failure())))
+                .collect(),
+            list: self.publications.iter().find_map(|source| Some(source.list.as_ref()?.snapshot(source.failure()))),
             stop: self.stop.as_ref().map(|stop| stop.snapshot(now)),
             child: match self.child {
                 Child::None => None,

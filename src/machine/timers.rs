@@ -17,8 +17,8 @@ pub(super) enum Timer {
     Claim,
     /// The next look at the GameServer of a child that is held.
     Hold,
-    /// The next try of a Counter that was rejected.
-    CounterRetry,
+    /// The next try of the Counters and the List that were rejected.
+    PublishRetry,
     /// The next step of delivering and confirming Shutdown().
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
@@ -36,7 +36,7 @@ const ALL: [Timer; 11] = [
     Timer::WaitReport,
     Timer::Claim,
     Timer::Hold,
-    Timer::CounterRetry,
+    Timer::PublishRetry,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
     Timer::Kill,
@@ -49,6 +49,10 @@ pub(super) struct Timers([Option<Instant>; ALL.len()]);
 impl Timers {
     pub(super) fn set(&mut self, timer: Timer, at: Instant) {
         self.0[timer as usize] = Some(at);
+    }
+
+    pub(super) fn is_set(&self, timer: Timer) -> bool {
+        self.0[timer as usize].is_some()
     }
 
     pub(super) fn cancel(&mut self, timer: Timer) {

@@ -29,16 +29,25 @@ fn endpoint(answers: Vec<String>) -> (CounterSettings, JoinHandle<()>) {
 
 fn settings(address: SocketAddr) -> CounterSettings {
     CounterSettings {
-        name: "players".into(),
-        url: HttpTarget {
-            url: format!("http://{address}/metrics"),
-            credentials: None,
-            host: Host::Ip(address.ip()),
-            port: address.port().try_into().unwrap(),
+        name: Some("players".into()),
+        source: Source::Metrics {
+            url: HttpTarget {
+                url: format!("http://{address}/metrics"),
+                credentials: None,
+                host: Host::Ip(address.ip()),
+                port: address.port().try_into().unwrap(),
+            },
+            metric: "m".parse().unwrap(),
+            missing_is_zero: false,
         },
-        metric: "m".parse().unwrap(),
+        publish_capacity: false,
         interval: PLENTY,
+        list: None,
     }
+}
+
+fn count(count: u64) -> Reading {
+    Reading { count, ..Reading::default() }
 }
 
 fn ok(body: &str) -> String {
@@ -62,10 +71,50 @@ fn case_33_a_reading_or_the_reason_why_there_is_none() {
     let mut resolver = Resolver::new();
     for (answer, wanted) in cases {
         let shown = answer.chars().take(60).collect::<String>();
-        assert_eq!(scrape(&settings, &mut resolver), wanted.map_err(str::to_owned), "{shown:?}");
+        assert_eq!(scrape(&settings, &mut resolver), wanted.map(count).map_err(str::to_owned), "{shown:?}");
     }
     endpoint.join().unwrap();
     assert_eq!(scrape(&settings, &mut resolver), Err("connection refused".into()));
+}
+
+#[test]
+fn a_metric_that_is_missing_is_zero_only_where_that_is_set_and_the_text_is_whole() {
+    let chunked = |body: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+    let zero = || Ok(Reading { missing: true, ..Reading::default() });
+    let not_found = "metric \"m\" not found";
+    let cases: Vec<(String, Result<Reading, String>)> = vec![
+        (ok(""), zero()),
+        (ok("# HELP m Players.\n# TYPE m gauge\n"), zero()),
+        (ok("other{a=\"}\"} 1\r\n\r\n# EOF"), zero()),
+        (chunked("8\r\nother 1\n\r\n0\r\n\r\n"), zero()),
+        (ok("m 4\nother"), Ok(count(4))),
+        (ok("m NaN\n"), Err("metric \"m\" is NaN".into())),
+        (ok("m oops\n"), Err("metric \"m\" is malformed (line 1)".into())),
+        (ok("other 1\nothe"), Err(format!("{not_found}, and line 2 is cut or is no metrics text"))),
+        (ok("other 1\n#"), Err(format!("{not_found}, and line 2 is cut or is no metrics text"))),
+        (ok("<html>It works!</html>\n"), Err(format!("{not_found}, and line 1 is cut or is no metrics text"))),
+        (ok("{\"players\":0}\n"), Err(format!("{not_found}, and line 1 is cut or is no metrics text"))),
+        (
+            "HTTP/1.1 200 OK\r\n\r\nother 1\n".into(),
+            Err(format!("{not_found}, and the answer has no length, so it may have been cut")),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nother 1\n".into(),
+            Err("connection closed before the answer was complete".into()),
+        ),
+        (chunked("8\r\nother 1\n\r\n"), Err("connection closed before the answer was complete".into())),
+        ("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n".into(), Err("HTTP 500".into())),
+        ("HTTP/1.1 204 No Content\r\n\r\n".into(), Err("HTTP 204".into())),
+        (ok(&"other 4\n".repeat(BODY_CAP / 8 + 1)), Err("the metrics are more than 16 MiB".into())),
+    ];
+    let (mut settings, endpoint) = endpoint(cases.iter().map(|(answer, _)| answer.clone()).collect());
+    let Source::Metrics { missing_is_zero, .. } = &mut settings.source else { panic!("{settings:?}") };
+    *missing_is_zero = true;
+    for (answer, wanted) in cases {
+        let shown = answer.chars().take(90).collect::<String>();
+        assert_eq!(scrape(&settings, &mut Resolver::new()), wanted, "{shown:?}");
+    }
+    endpoint.join().unwrap();
 }
 
 #[test]
@@ -86,14 +135,17 @@ fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
     let settings = CounterSettings { interval, ..settings };
     let (sender, events) = channel();
     let began = Instant::now();
-    let scrape = spawn(&settings, sender).unwrap();
+    let scrape = spawn(3, &settings, sender).unwrap();
     for round in 0..rounds {
-        assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Ok(round)));
+        assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped { source: 3, outcome: Ok(count(round)) });
         let rounds = u32::try_from(round).unwrap();
         assert!(began.elapsed() + Duration::from_millis(1) >= interval * rounds, "round {round} came too early");
     }
     endpoint.join().unwrap();
-    assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped(Err("connection refused".into())));
+    assert_eq!(
+        events.recv_timeout(PLENTY).unwrap(),
+        Event::Scraped { source: 3, outcome: Err("connection refused".into()) }
+    );
     drop(scrape);
     let gone = std::iter::repeat_with(|| events.recv_timeout(PLENTY)).take(100).find_map(Result::err);
     assert_eq!(gone, Some(RecvTimeoutError::Disconnected), "it goes on without its handle");
@@ -107,7 +159,7 @@ fn it_stops_when_nobody_listens_to_it() {
     let (_handle, told) = channel();
     let (ended, end) = channel();
     thread::spawn(move || {
-        run(&settings, &sender, &told);
+        run(0, &settings, &sender, &told);
         let _ = ended.send(());
     });
     assert_eq!(end.recv_timeout(PLENTY / 2), Ok(()), "it goes on for nobody");

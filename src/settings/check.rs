@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use super::draft::Draft;
 use super::parse::{Reading, Rejected, Variable};
-use super::table::{self, Default, Reader, SETTINGS};
-use super::{Hup, Probe, SdkMode, Settings, StopScope};
+use super::table::{self, Default, Reader};
+use super::{CounterSettings, Hup, Probe, SdkMode, Settings, Source, StopScope, counter};
 
 /// What is resolved, line by line: `NAME=value`, where it came from, then what
 /// follows from the values together, then the warnings.
@@ -19,9 +19,13 @@ use super::{Hup, Probe, SdkMode, Settings, StopScope};
 pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, Rejected> {
     let reading = Reading::of(Reader::Check, environment);
     let mut text = String::new();
-    for setting in SETTINGS {
-        let variable = setting.variable;
-        match (reading.shown.get(variable), setting.default) {
+    for (setting, number) in counter::variables() {
+        // Of the eight Counters that may follow the first, those that there are.
+        if number > 1 && !counter::variables().any(|(row, of)| of == number && reading.is_set(&row.variable_of(of))) {
+            continue;
+        }
+        let variable = setting.variable_of(number);
+        match (reading.shown.get(&variable), setting.default) {
             (Some(shown), _) => {
                 let source = if variable == table::LOG && reading.is_rust_log { "RUST_LOG" } else { "set" };
                 let _ = writeln!(text, "{variable}={} ({source})", one_line(shown));
@@ -30,7 +34,7 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
                 let _ = writeln!(text, "{variable}={default} (default)");
             }
             // Another of them replaces the default set.
-            (None, _) if is_liveness(variable) && reading.shown.keys().any(|set| is_liveness(set)) => {
+            (None, _) if is_liveness(&variable) && reading.shown.keys().any(|set| is_liveness(set)) => {
                 let _ = writeln!(text, "{variable}= (unset)");
             }
             (None, Default::Words(default)) => {
@@ -62,7 +66,7 @@ fn is_liveness(variable: &str) -> bool {
 /// What follows from the values, for people.
 fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
     let stop = &settings.stop;
-    vec![
+    let mut facts = vec![
         ("readiness", listed(&settings.readiness)),
         (
             "liveness",
@@ -94,14 +98,9 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
                 None => "as many failed rounds as last as long as Agones' own patience, at least 3".into(),
             },
         ),
-        (
-            "Counter",
-            settings.counter.as_ref().map_or("none".into(), |counter| {
-                let login = if counter.url.credentials.is_some() { LOGIN } else { "" };
-                let (name, metric, url) = (&counter.name, one_line(&counter.metric.to_string()), &counter.url);
-                format!("{name:?} is the sum of {metric} at {url}{login}, read every {:?}", counter.interval)
-            }),
-        ),
+    ];
+    facts.extend(published(&settings.counters));
+    facts.extend([
         (
             "SDK server",
             match settings.sdk {
@@ -145,7 +144,34 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
             }),
         ),
         ("status", settings.status_addr.as_ref().map_or("off".into(), |addr| format!("http://{addr}/status"))),
-    ]
+    ]);
+    facts
+}
+
+fn published(counters: &[CounterSettings]) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    for counter in counters {
+        let CounterSettings { name, source, publish_capacity, interval, list } = counter;
+        let (count, whose) = match source {
+            Source::Metrics { url, metric, missing_is_zero } => {
+                let login = if url.credentials.is_some() { LOGIN } else { "" };
+                let zero = if *missing_is_zero { ", 0 where there is none," } else { "" };
+                (format!("the sum of {}{zero} at {url}{login}", one_line(&metric.to_string())), String::new())
+            }
+            Source::Query(target) => (format!("the number of players at {target}"), target.to_string()),
+        };
+        let capacity = if *publish_capacity { ", its capacity the most that it takes" } else { "" };
+        if let Some(name) = name {
+            facts.push(("Counter", format!("{name:?} is {count}{capacity}, read every {interval:?}")));
+        }
+        if let Some(list) = list {
+            facts.push(("List", format!("{list:?} has the names of the players at {whose}, read every {interval:?}")));
+        }
+    }
+    if !facts.iter().any(|(fact, _)| *fact == "Counter") {
+        facts.insert(0, ("Counter", "none".into()));
+    }
+    facts
 }
 
 /// Behind a URL that came with a user and a password.
@@ -190,7 +216,11 @@ AGONES_SHIM_HEALTH_INTERVAL_SECS= (default: 5 or less)
 AGONES_SHIM_COUNTER_NAME= (unset)
 AGONES_SHIM_COUNTER_METRICS_URL= (unset)
 AGONES_SHIM_COUNTER_METRIC= (unset)
+AGONES_SHIM_COUNTER_MISSING=keep (default)
+AGONES_SHIM_COUNTER_QUERY= (unset)
+AGONES_SHIM_COUNTER_CAPACITY=0 (default)
 AGONES_SHIM_COUNTER_INTERVAL_SECS=30 (default)
+AGONES_SHIM_LIST_NAME= (unset)
 AGONES_SHIM_SDK=auto (default)
 AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS=30 (default)
 AGONES_SHIM_SDK_CALL_TIMEOUT_SECS=2 (default)

@@ -1,17 +1,16 @@
 //! Values as the rows of the table leave them, before they make sense together.
 //!
-//! One field a row. What several rows mean together (the Counter's three, the
-//! liveness set that is the readiness set) is put together here; what is wrong
-//! with them together is said in `parse.rs`.
+//! One field a row. What several rows mean together (the liveness set that is
+//! the readiness set; in `counter.rs`, the Counters) is put together here; what
+//! is wrong with them together is said in `judge.rs`.
 
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
 use super::words::Words;
 use super::{
-    CounterSettings, Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, Probe, ProbeSettings, QueryTarget,
-    SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal,
-    TcpTarget,
+    Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, Probe, ProbeSettings, QueryTarget, SdkMode, SdkSettings,
+    Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal, TcpTarget,
 };
 use crate::exposition::Selector;
 
@@ -32,7 +31,13 @@ pub(super) struct Draft {
     pub counter_name: Option<String>,
     pub counter_url: Option<HttpTarget>,
     pub counter_metric: Option<Selector>,
+    pub counter_missing_is_zero: Option<bool>,
+    pub counter_query: Option<QueryTarget>,
+    pub counter_capacity: Option<bool>,
     pub counter_interval: Option<Duration>,
+    pub list_name: Option<String>,
+    /// What the variables of the second Counter and of those after it leave, and nothing else.
+    pub further: Vec<Self>,
     pub sdk: Option<SdkMode>,
     pub sdk_port: Option<NonZeroU16>,
     pub sdk_host: Option<Host>,
@@ -62,6 +67,20 @@ fn probes<T: Clone>(targets: Option<&Vec<T>>, probe: fn(T) -> Probe) -> impl Ite
 }
 
 impl Draft {
+    /// What the variables with this number leave.
+    pub fn of(&self, number: usize) -> Option<&Self> {
+        if number == 1 { Some(self) } else { self.further.get(number.checked_sub(2)?) }
+    }
+
+    /// The same, to be filled: in the order of the numbers.
+    pub fn of_mut(&mut self, number: usize) -> &mut Self {
+        let Some(place) = number.checked_sub(2) else { return self };
+        if self.further.len() <= place {
+            self.further.resize_with(place + 1, Self::default);
+        }
+        &mut self.further[place]
+    }
+
     pub fn readiness(&self) -> Vec<Probe> {
         probes(self.ready_tcp.as_ref(), Probe::Tcp)
             .chain(probes(self.ready_http.as_ref(), Probe::Http))
@@ -82,15 +101,6 @@ impl Draft {
     // no value, which cannot be.
 
     pub fn settings(&self) -> Option<Settings> {
-        let counter = match (&self.counter_name, &self.counter_url, &self.counter_metric) {
-            (Some(name), Some(url), Some(metric)) => Some(CounterSettings {
-                name: name.clone(),
-                url: url.clone(),
-                metric: metric.clone(),
-                interval: self.counter_interval?,
-            }),
-            _ => None,
-        };
         let stop_hook = match &self.stop_hook {
             Some(words) => Some(StopHook { argv: words.argv.clone(), timeout: self.stop_hook_timeout? }),
             None => None,
@@ -103,7 +113,7 @@ impl Draft {
             live_failure_threshold: self.live_failure_threshold,
             probe_timeout: self.probe_timeout?,
             health_interval: self.health_interval,
-            counter,
+            counters: self.counters()?,
             sdk: self.sdk?,
             sdk_endpoint: self.endpoint()?,
             sdk_connect_timeout: self.sdk_connect_timeout?,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::counter::{self, FURTHER};
 use super::table::{Default, SETTINGS};
 use crate::exit::ExitReason;
 use crate::machine::ProcessEnd;
@@ -81,6 +82,10 @@ pub fn help() -> String {
         };
         let _ = writeln!(text, "  {}={}{default}", setting.variable, setting.value);
         wrap(&mut text, &setting.help.replace('`', ""), 6);
+        if counter::is_last_numbered(setting) {
+            let _ = writeln!(text, "  {}, ...", FURTHER.0);
+            wrap(&mut text, &FURTHER.1.replace('`', ""), 6);
+        }
     }
     text += "\nExit codes:\n";
     columns(&mut text, &exit_codes());
@@ -104,6 +109,9 @@ pub fn readme_table() -> String {
         };
         let help = setting.help.replace('|', "\\|");
         let _ = writeln!(table, "| `{}` | {default} | {help} |", setting.variable);
+        if counter::is_last_numbered(setting) {
+            let _ = writeln!(table, "| `{}`, ... | - | {} |", FURTHER.0, FURTHER.1);
+        }
     }
     table
 }
@@ -187,7 +195,7 @@ Liveness and health:
     #[test]
     fn the_readme_has_a_row_for_each_setting() {
         let table = readme_table();
-        assert_eq!(table.lines().count(), SETTINGS.len() + 2);
+        assert_eq!(table.lines().count(), SETTINGS.len() + 3, "and one for the numbered Counters");
         assert!(table.ends_with('\n'));
         for line in table.lines() {
             assert_eq!(line.replace("\\|", "").matches('|').count(), 4, "{line}");

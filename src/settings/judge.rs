@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::StatusAddr;
 use super::parse::{Error, Reading, Warning};
-use super::suggest;
-use super::table::{self, COUNTER, Reader, SETTINGS};
+use super::table::{self, Reader, SETTINGS};
 use super::values::{is_digits, quote, shown_name};
+use super::{counter, suggest};
 
 /// Taken in every game server Pod by Agones' SDK server (AGONES.md section 1).
 const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
@@ -31,7 +31,7 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
     let mut warnings = Vec::new();
     errors.extend(no_probe(reader, reading));
     if reader.is_shim() {
-        errors.extend(half_a_counter(reading));
+        errors.extend(counter::together(reading));
         warnings.extend(hook_without_shell(reading));
         warnings.extend(long_hook(reading));
         warnings.extend(taken_port(reading));
@@ -57,16 +57,6 @@ fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
         ));
     }
     None
-}
-
-fn half_a_counter(reading: &Reading) -> Vec<Error> {
-    let (set, missing): (Vec<&str>, Vec<&str>) = COUNTER.into_iter().partition(|variable| reading.is_set(variable));
-    if set.is_empty() {
-        return Vec::new();
-    }
-    let are = if set.len() == 1 { "is" } else { "are" };
-    let message = format!("is not set, but {} {are} (set all three for a Counter, or none)", set.join(" and "));
-    missing.into_iter().map(|variable| error(variable, message.clone())).collect()
 }
 
 fn hook_without_shell(reading: &Reading) -> Option<Warning> {
@@ -109,16 +99,31 @@ fn warning(variable: &str, message: String) -> Warning {
 pub(super) fn unknown(name: &OsStr, value: &OsStr) -> Option<Warning> {
     let name = name.to_string_lossy();
     let rest = name.strip_prefix(PREFIX)?;
-    let is_known = SETTINGS.iter().any(|setting| setting.variable == name) || OWN.contains(&name.as_ref());
+    let is_known = table::is_setting(&name) || OWN.contains(&name.as_ref());
     if is_known || is_injected(&name, &value.to_string_lossy()) {
         return None;
     }
-    let known = SETTINGS.iter().filter_map(|setting| setting.variable.strip_prefix(PREFIX));
-    let message = match suggest::nearest(rest, known) {
-        Some(near) => format!("is not a setting (did you mean {PREFIX}{near}?)"),
-        None => "is not a setting (--help lists them all)".into(),
+    Some(warning(&shown_name(&name), format!("is not a setting ({})", meant(&name, rest))))
+}
+
+/// What somebody who wrote this name will have meant. A number in it stays, if it is one of ours.
+fn meant(name: &str, rest: &str) -> String {
+    let near = |rest: &str| {
+        let known = SETTINGS.iter().filter_map(|setting| setting.variable.strip_prefix(PREFIX));
+        suggest::nearest(rest, known).and_then(|near| SETTINGS.iter().find(|row| row.variable[PREFIX.len()..] == *near))
     };
-    Some(warning(&shown_name(&name), message))
+    let numbered = counter::without_number(name).and_then(|(number, plain)| {
+        let setting = near(&plain[PREFIX.len()..]).filter(|setting| setting.is_numbered())?;
+        let number: usize = number.parse().unwrap_or(usize::MAX);
+        Some(match number {
+            0..=counter::COUNTERS => format!("did you mean {}?", setting.variable_of(number)),
+            _ => format!("Counters are numbered from 2 to {}", counter::COUNTERS),
+        })
+    });
+    numbered.unwrap_or_else(|| match near(rest) {
+        Some(setting) => format!("did you mean {}?", setting.variable),
+        None => "--help lists them all".into(),
+    })
 }
 
 /// Kubernetes sets these in every Pod of a namespace that has a Service called

@@ -8,6 +8,7 @@
 
 mod address;
 pub mod check;
+mod counter;
 mod draft;
 mod filter;
 pub mod help;
@@ -50,8 +51,8 @@ pub struct Settings {
     pub probe_timeout: Duration,
     /// Beat and liveness interval; `None` derives it from the GameServer.
     pub health_interval: Option<Duration>,
-    /// The Counter to publish, if any.
-    pub counter: Option<CounterSettings>,
+    /// What is read at an interval and published.
+    pub counters: Vec<CounterSettings>,
     /// Whether there has to be an SDK server.
     pub sdk: SdkMode,
     /// Where the SDK server listens.
@@ -191,17 +192,35 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// The Counter to publish and where its value is read.
+/// A source of readings, and what they are published as: a Counter, a List or both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterSettings {
-    /// Name of the Counter in the GameServer spec.
-    pub name: String,
-    /// Prometheus text endpoint.
-    pub url: HttpTarget,
-    /// Which series to sum.
-    pub metric: Selector,
-    /// Time between scrapes.
+    /// Name of the Counter in the GameServer spec; `None` where the List is all.
+    pub name: Option<String>,
+    /// Where its value is read.
+    pub source: Source,
+    /// The source's maximum becomes the Counter's capacity.
+    pub publish_capacity: bool,
+    /// Time between readings.
     pub interval: Duration,
+    /// Name of the List in the GameServer spec that gets the players' names.
+    pub list: Option<String>,
+}
+
+/// Where a Counter's value is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A Prometheus text endpoint.
+    Metrics {
+        /// Where it is.
+        url: HttpTarget,
+        /// Which series to sum.
+        metric: Selector,
+        /// A text without any of them means 0.
+        missing_is_zero: bool,
+    },
+    /// A server that says how many players it has.
+    Query(QueryTarget),
 }
 
 /// `AGONES_SHIM_SDK`.

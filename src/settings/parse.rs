@@ -4,14 +4,15 @@
 //! setting that the command does not read is no error to it. The environment is
 //! passed in; the only reader of the process's own is main.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::draft::Draft;
-use super::table::{self, Default, Reader, SETTINGS, Setting};
+use super::table::{self, Default, Reader, Setting};
 use super::values::quote;
-use super::{LogSettings, ProbeSettings, SdkSettings, Settings, StatusSettings, filter, judge};
+use super::{LogSettings, ProbeSettings, SdkSettings, Settings, StatusSettings, counter, filter, judge};
 
 /// What a variable's value is wrong about. Shown as `VARIABLE: "value" is not ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +131,7 @@ pub fn status(environment: impl IntoIterator<Item = Variable>) -> Parsed<StatusS
 pub(super) struct Reading {
     pub draft: Draft,
     /// The values that are set, as they may be shown.
-    pub shown: BTreeMap<&'static str, String>,
+    pub shown: BTreeMap<Cow<'static, str>, String>,
     /// `RUST_LOG` decides what is logged.
     pub is_rust_log: bool,
     pub errors: Vec<Error>,
@@ -154,13 +155,14 @@ impl Reading {
             errors: Vec::new(),
             warnings: Vec::new(),
         };
-        for setting in SETTINGS {
+        for (setting, number) in counter::variables() {
+            let variable = setting.variable_of(number);
             if let Default::Text(text) = setting.default {
-                let parsed = (setting.parse)(&mut reading.draft, text);
-                debug_assert_eq!(parsed, Ok(()), "the default of {}", setting.variable);
+                let parsed = (setting.parse)(reading.draft.of_mut(number), text);
+                debug_assert_eq!(parsed, Ok(()), "the default of {variable}");
             }
-            match variables.get(OsStr::new(setting.variable)) {
-                Some(value) if reader.reads(setting) => reading.read(setting, value),
+            match variables.get(OsStr::new(&*variable)) {
+                Some(value) if reader.reads(setting) => reading.read(setting, number, value),
                 // A value that somebody cares about, though this mode does not.
                 Some(value) if reader == Reader::Sidecar => reading.pass_over(setting, value),
                 _ => {}
@@ -171,8 +173,10 @@ impl Reading {
         let (errors, warnings) = judge::together(reader, &reading);
         reading.errors.extend(errors);
         reading.warnings.extend(warnings);
-        let row = |error: &Error| SETTINGS.iter().position(|setting| setting.variable == error.variable);
-        reading.errors.sort_by_key(row);
+        let row = |error: &Error| {
+            counter::variables().position(|(setting, number)| setting.variable_of(number) == error.variable)
+        };
+        reading.errors.sort_by_cached_key(row);
         // Commands that a kubelet or a hook runs every few seconds would say it
         // every few seconds.
         if reader.is_shim() {
@@ -181,11 +185,12 @@ impl Reading {
         reading
     }
 
-    fn read(&mut self, setting: &'static Setting, value: &OsStr) {
-        let variable = setting.variable;
-        let wrong = parsed(setting, &mut self.draft, value);
+    fn read(&mut self, setting: &'static Setting, number: usize, value: &OsStr) {
+        let variable = setting.variable_of(number);
+        let wrong = parsed(setting, self.draft.of_mut(number), value);
+        let errors = wrong.into_iter().map(|message| Error { variable: variable.clone().into(), message });
+        self.errors.extend(errors);
         self.shown.insert(variable, setting.shown(&value.to_string_lossy()));
-        self.errors.extend(wrong.into_iter().map(|message| Error { variable: variable.into(), message }));
     }
 
     /// Warns where the wrapper would not take the value.
@@ -206,7 +211,7 @@ impl Reading {
             Ok(filter) => {
                 self.draft.log = Some(filter);
                 self.is_rust_log = true;
-                self.shown.insert(table::LOG, text.into_owned());
+                self.shown.insert(table::LOG.into(), text.into_owned());
             }
             Err(wrong) => {
                 let message = format!("{} {wrong}; it is ignored", quote(&text));

@@ -66,7 +66,7 @@ pub enum Group {
     Readiness,
     /// What has to go on passing.
     Liveness,
-    /// The Counter.
+    /// The Counters and the List.
     Counter,
     /// The link to the SDK server.
     Sdk,
@@ -83,7 +83,7 @@ impl Group {
         match self {
             Self::Readiness => "Readiness",
             Self::Liveness => "Liveness and health",
-            Self::Counter => "Counter",
+            Self::Counter => "Counters and List",
             Self::Sdk => "SDK server",
             Self::Stop => "Stop",
             Self::Insight => "Logs and status",

@@ -6,8 +6,8 @@
 
 pub use super::row::{Default, Group, Reader, Setting};
 
-use super::values::{self, counter_name, quote, rounds, seconds, seconds_or_zero, word};
-use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, query, signal, url, words};
+use super::values::{self, counter_name, list_name, quote, rounds, seconds, seconds_or_zero, word};
+use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, query, signal, url, words};
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -39,9 +39,6 @@ pub(super) const LIVE_QUERY: &str = "AGONES_SHIM_LIVE_QUERY";
 pub(super) const READINESS: [&str; 3] = [READY_TCP, READY_HTTP, READY_QUERY];
 /// The variables of liveness probes of all kinds.
 pub(super) const LIVENESS: [&str; 3] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY];
-/// The three that name a Counter and its source: all or none.
-pub(super) const COUNTER: [&str; 3] =
-    ["AGONES_SHIM_COUNTER_NAME", "AGONES_SHIM_COUNTER_METRICS_URL", "AGONES_SHIM_COUNTER_METRIC"];
 /// The variable of the stop hook.
 pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
 /// The variable of its timeout.
@@ -164,7 +161,7 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| one(text, seconds).map(|time| draft.health_interval = Some(time)),
     },
     Setting {
-        variable: COUNTER[0],
+        variable: counter::NAME,
         group: Group::Counter,
         default: Default::Nothing,
         value: "NAME",
@@ -174,7 +171,7 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| one(text, counter_name).map(|name| draft.counter_name = Some(name)),
     },
     Setting {
-        variable: COUNTER[1],
+        variable: counter::METRICS_URL,
         group: Group::Counter,
         default: Default::Nothing,
         value: "URL",
@@ -187,11 +184,11 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        variable: COUNTER[2],
+        variable: counter::METRIC,
         group: Group::Counter,
         default: Default::Nothing,
         value: "METRIC",
-        help: "Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed. The three are set together or not at all",
+        help: "Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed",
         readers: SHIM,
         is_url: false,
         parse: |draft, text| {
@@ -201,14 +198,59 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        variable: counter::MISSING,
+        group: Group::Counter,
+        default: Default::Text("keep"),
+        value: "ACTION",
+        help: "What a metrics page without the metric means: `keep` the last value, or `zero` where the game drops a series when nobody is there",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| {
+            let words = [("keep", false), ("zero", true)];
+            one(text, |text| word(text, &words)).map(|zero| draft.counter_missing_is_zero = Some(zero))
+        },
+    },
+    Setting {
+        variable: counter::QUERY,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "QUERY",
+        help: "Where the value is read instead: a server that is asked how many play, `protocol://host:port`, as `a2s://:27015`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, counter::counted).map(|target| draft.counter_query = Some(target)),
+    },
+    Setting {
+        variable: counter::CAPACITY,
+        group: Group::Counter,
+        default: Default::Text("0"),
+        value: "SWITCH",
+        help: "`1` makes the most players that the queried server takes the Counter's capacity",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| {
+            one(text, |text| word(text, &[("0", false), ("1", true)])).map(|on| draft.counter_capacity = Some(on))
+        },
+    },
+    Setting {
         variable: "AGONES_SHIM_COUNTER_INTERVAL_SECS",
         group: Group::Counter,
         default: Default::Text("30"),
         value: "SECONDS",
-        help: "Time between readings of the metric",
+        help: "Time between readings, which is also the longest that one may take if it is below 10",
         readers: SHIM,
         is_url: false,
         parse: |draft, text| one(text, seconds).map(|time| draft.counter_interval = Some(time)),
+    },
+    Setting {
+        variable: counter::LIST_NAME,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "NAME",
+        help: "List that holds the names of the players that `AGONES_SHIM_COUNTER_QUERY` finds, and nothing else; must exist in the spec",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, list_name).map(|name| draft.list_name = Some(name)),
     },
     Setting {
         variable: "AGONES_SHIM_SDK",
@@ -385,6 +427,12 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
 ];
+
+/// There is a setting of this name, with a number in it or without.
+#[must_use]
+pub fn is_setting(variable: &str) -> bool {
+    counter::variables().any(|(setting, number)| setting.variable_of(number) == variable)
+}
 
 /// A value that is one, with its quoted text in front of what is wrong.
 fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Vec<String>> {

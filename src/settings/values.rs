@@ -109,8 +109,17 @@ pub(super) fn port(text: &str) -> Result<NonZeroU16, String> {
 /// The name of a Counter: whatever Kubernetes takes as a key of a map that a
 /// person can have meant.
 pub(super) fn counter_name(text: &str) -> Result<String, String> {
+    key(text, "a Counter")
+}
+
+/// The name of a List, alike.
+pub(super) fn list_name(text: &str) -> Result<String, String> {
+    key(text, "a List")
+}
+
+fn key(text: &str, of: &str) -> Result<String, String> {
     if text.trim() != text || text.chars().any(char::is_control) {
-        return Err("is not the name of a Counter: it has a blank at an end or a control character in it".into());
+        return Err(format!("is not the name of {of}: it has a blank at an end or a control character in it"));
     }
     Ok(text.to_owned())
 }

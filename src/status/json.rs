@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::local_sdk::json::Writer;
-use crate::machine::{Round, Snapshot};
+use crate::machine::{CounterSnapshot, Round, Snapshot};
 use crate::settings::SdkMode;
 use crate::stats::OUTCOMES;
 use crate::status::Report;
@@ -33,7 +33,12 @@ pub fn write(report: &Report) -> String {
         out.field("liveness", |out| round(out, snapshot.liveness.as_ref()));
         out.field("health", |out| health(out, snapshot));
         out.field("beats", |out| beats(out, snapshot));
-        out.field("counter", |out| counter(out, snapshot));
+        out.field("counter", |out| match snapshot.counters.first() {
+            Some(first) => counter(out, first),
+            None => out.raw("null"),
+        });
+        out.field("counters", |out| out.list(&snapshot.counters, counter));
+        out.field("list", |out| list(out, snapshot));
         out.field("stop", |out| stop(out, snapshot));
         out.field("calls", |out| calls(out, report));
     });
@@ -113,14 +118,24 @@ fn beats(out: &mut Writer, snapshot: &Snapshot) {
     });
 }
 
-fn counter(out: &mut Writer, snapshot: &Snapshot) {
-    let Some(counter) = &snapshot.counter else { return out.raw("null") };
+fn counter(out: &mut Writer, counter: &CounterSnapshot) {
     out.object(|out| {
         out.field("name", |out| out.string(&counter.name));
         out.field("reading", |out| number(out, counter.reading));
         out.field("sent", |out| number(out, counter.sent));
         out.field("capacity", |out| number(out, counter.capacity));
         out.field("error", |out| text(out, counter.error.as_deref()));
+    });
+}
+
+fn list(out: &mut Writer, snapshot: &Snapshot) {
+    let Some(list) = &snapshot.list else { return out.raw("null") };
+    out.object(|out| {
+        out.field("name", |out| out.string(&list.name));
+        out.field("names", |out| number(out, list.names));
+        out.field("values", |out| number(out, list.values));
+        out.field("capacity", |out| number(out, list.capacity));
+        out.field("error", |out| text(out, list.error.as_deref()));
     });
 }
 

@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::machine::{Phase, Round};
+use crate::machine::{CounterSnapshot, ListSnapshot, Phase, Round};
 use crate::stats::{BUCKETS, OUTCOMES};
 use crate::status::Report;
 
@@ -101,25 +101,31 @@ fn health(out: &mut Text, report: &Report) {
 
 /// Not called "counter": Prometheus wants no type in a name.
 fn published(out: &mut Text, report: &Report) {
-    let Some(counter) = &report.snapshot.counter else { return };
-    let labels = [("counter", counter.name.as_str())];
-    let known = [
-        (
-            "published_reading",
-            "Last good reading of the metric that the Counter publishes.",
-            counter.reading.map(|n| n.to_string()),
-        ),
-        ("published_sent", "Count that the SDK server took last.", counter.sent.map(|n| n.to_string())),
-        ("published_capacity", "Capacity of the Counter.", counter.capacity.map(|n| n.to_string())),
+    type Value<T> = fn(&T) -> Option<String>;
+    let counters: [(_, _, Value<CounterSnapshot>); 4] = [
+        ("published_reading", "Last good reading of what the Counter publishes.", |counter| counter.reading.map(shown)),
+        ("published_sent", "Count that the SDK server took last.", |counter| counter.sent.map(shown)),
+        ("published_capacity", "Capacity of the Counter.", |counter| counter.capacity.map(shown)),
+        ("published_failing", "1 while there is no reading, or the SDK server does not take it.", |counter| {
+            Some(shown(i32::from(counter.error.is_some())))
+        }),
     ];
-    for (name, help, value) in known {
-        if let Some(value) = value {
-            out.family(name, "gauge", help);
-            out.sample(name, &labels, value);
-        }
+    for (name, help, value) in counters {
+        let samples = report.snapshot.counters.iter().map(|counter| (counter.name.as_str(), value(counter)));
+        out.gauges(name, help, "counter", samples);
     }
-    out.family("published_failing", "gauge", "1 while there is no reading, or the SDK server does not take it.");
-    out.sample("published_failing", &labels, i32::from(counter.error.is_some()));
+    let lists: [(_, _, Value<ListSnapshot>); 4] = [
+        ("list_names", "Players' names in the last good reading.", |list| list.names.map(shown)),
+        ("list_values", "Values that the List holds.", |list| list.values.map(shown)),
+        ("list_capacity", "Capacity of the List.", |list| list.capacity.map(shown)),
+        ("list_failing", "1 while there are no names, or the SDK server does not take them.", |list| {
+            Some(shown(i32::from(list.error.is_some())))
+        }),
+    ];
+    for (name, help, value) in lists {
+        let samples = report.snapshot.list.iter().map(|list| (list.name.as_str(), value(list)));
+        out.gauges(name, help, "list", samples);
+    }
 }
 
 fn calls(out: &mut Text, report: &Report) {
@@ -144,6 +150,10 @@ fn calls(out: &mut Text, report: &Report) {
     }
 }
 
+fn shown(value: impl Display) -> String {
+    value.to_string()
+}
+
 fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()
 }
@@ -153,6 +163,23 @@ struct Text(String);
 impl Text {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         self.0 += &format!("# HELP agones_shim_{name} {help}\n# TYPE agones_shim_{name} {kind}\n");
+    }
+
+    /// A family with one label; nothing where no value is known.
+    fn gauges<'a>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &str,
+        samples: impl Iterator<Item = (&'a str, Option<String>)>,
+    ) {
+        let known: Vec<_> = samples.filter_map(|(of, value)| Some((of, value?))).collect();
+        if !known.is_empty() {
+            self.family(name, "gauge", help);
+        }
+        for (of, value) in known {
+            self.sample(name, &[(label, of)], value);
+        }
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {

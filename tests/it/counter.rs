@@ -305,3 +305,84 @@ fn credentials_in_the_metrics_url_are_sent_and_never_shown() {
     shim.assert_no_line("dXNlcjpodW50ZXIy");
     stops_cleanly(&mut shim);
 }
+
+/// With `AGONES_SHIM_COUNTER_MISSING=zero` a page without the metric empties the server, and nothing else does.
+#[test]
+fn a_metric_that_is_dropped_while_nobody_plays_is_zero_where_that_is_set() {
+    let (mut game, sdk, mut shim) = counted_with(Reply::text("m 5\n"), |shim| shim.set("COUNTER_MISSING", "zero"));
+    sdk.wait_for_call("UpdateCounter", SOON);
+    for bad in [
+        Reply::text("").with_status(500),
+        Reply::text("other 1\n").cut(),
+        Reply::text("other 1\noth"),
+        Reply::text("<html>It works!</html>\n"),
+        Reply::text("m NaN\n"),
+        Reply::redirect("/elsewhere"),
+    ] {
+        let (mark, shown) = (shim.mark(), format!("{bad:?}"));
+        game.reply_at("/metrics", bad);
+        shim.wait_for_line_after(mark, SCRAPE_FAILED, SOON);
+        more_scrapes(&game, 2);
+        assert_eq!(sdk.counter("players"), Some(5), "{shown}");
+        metrics(&game, "m 5\n");
+        shim.wait_for_line_after(mark, SCRAPE_WORKS, SOON);
+    }
+    sdk.assert_count("UpdateCounter", 1);
+    metrics(&game, "other 1\n");
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 2, SOON).detail, "players=0");
+    metrics(&game, "m 3\n");
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 3, SOON).detail, "players=3");
+    metrics(&game, "");
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 4, SOON).detail, "players=0");
+    metrics(&game, "m 2\n");
+    sdk.wait_for_count("UpdateCounter", 5, SOON);
+    game.die();
+    shim.wait_for_line("connection refused", SOON);
+    assert_eq!(sdk.counter("players"), Some(2));
+    shim.assert_no_line("which counts as 0");
+}
+
+#[test]
+fn several_counters_are_read_and_sent_each_by_itself() {
+    let (other, broken) = (Game::open(), Game::closed());
+    other.reply_at("/metrics", Reply::text("rooms 7\nm 99\n"));
+    let (game, sdk, mut shim) = counted_with(Reply::text("m 5\n"), |shim| {
+        shim.set("COUNTER_2_NAME", "rooms")
+            .set("COUNTER_2_METRICS_URL", other.url("/metrics"))
+            .set("COUNTER_2_METRIC", "rooms")
+            .set("COUNTER_2_INTERVAL_SECS", "0.2")
+            .set("COUNTER_9_NAME", "nothing")
+            .set("COUNTER_9_METRICS_URL", broken.url("/metrics"))
+            .set("COUNTER_9_METRIC", "m")
+    });
+    // Declared late, so that it is rejected: the first is not held up by it.
+    assert!(shim.wait_for_line(COUNTER_REJECTED, SOON).text.contains("counter=rooms"));
+    wait::until_true("5 players", SOON, || sdk.counter("players") == Some(5));
+    metrics(&game, "m 6\n");
+    wait::until_true("6 players", SOON, || sdk.counter("players") == Some(6));
+    assert!(shim.wait_for_line(SCRAPE_FAILED, SOON).text.contains("counter=nothing"));
+    more_beats(&sdk, 3);
+    assert!(sdk.count("GetCounter") + sdk.count("UpdateCounter") < 10, "{}", sdk.story());
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn two_counters_of_one_page_are_both_published() {
+    let game = Game::open();
+    metrics(&game, "m 5\nrooms 2\n");
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100).set_counter("rooms", 0, 10);
+    let mut shim = counting(sidecar(&game), &game)
+        .set("COUNTER_2_NAME", "rooms")
+        .set("COUNTER_2_METRICS_URL", game.url("/metrics"))
+        .set("COUNTER_2_METRIC", "rooms")
+        .set("COUNTER_2_INTERVAL_SECS", "0.2")
+        .sdk(&sdk)
+        .spawn();
+    let both = || (sdk.counter("players"), sdk.counter("rooms"));
+    wait::until_true("both", SOON, || both() == (Some(5), Some(2)));
+    metrics(&game, "m 6\nrooms 30\n");
+    wait::until_true("both again", SOON, || both() == (Some(6), Some(10)));
+    assert!(shim.wait_for_line(CLAMPED, SOON).text.contains("counter=rooms"));
+    stops_cleanly(&mut shim);
+}

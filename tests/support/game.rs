@@ -23,6 +23,7 @@ pub struct Reply {
     delay: Duration,
     drip: Option<u32>,
     silent: bool,
+    cut: bool,
 }
 
 impl Reply {
@@ -36,6 +37,7 @@ impl Reply {
             delay: Duration::ZERO,
             drip: None,
             silent: false,
+            cut: false,
         }
     }
 
@@ -57,6 +59,11 @@ impl Reply {
     /// Accepts, keeps the connection open, never says a word.
     pub fn silence() -> Self {
         Self { silent: true, ..Self::status(200) }
+    }
+
+    /// The same, but its head promises a byte that does not come before the connection ends.
+    pub fn cut(self) -> Self {
+        Self { cut: true, ..self }
     }
 
     /// The same, begun this much later.
@@ -268,7 +275,7 @@ impl Shared {
         let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
         // 1xx, 204 and 304 have no body and may not promise one.
         if !matches!(reply.status, 204 | 304) {
-            let _ = write!(head, "Content-Length: {size}\r\n");
+            let _ = write!(head, "Content-Length: {}\r\n", size + usize::from(reply.cut));
         }
         for header in &reply.headers {
             let _ = write!(head, "{header}\r\n");
@@ -291,6 +298,9 @@ impl Shared {
             let piece = &body[..left.min(whole)];
             stream.write_all(piece)?;
             left -= piece.len();
+        }
+        if reply.cut {
+            stream.shutdown(Shutdown::Write)?;
         }
         Ok(())
     }

@@ -130,3 +130,14 @@ pub fn a2s(players: u8, most: u8) -> impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'st
         }
     }
 }
+
+/// A Quake III server with these players, of so many.
+pub fn quake3(names: &[&str], most: u32) -> impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static {
+    let players: String = names.iter().flat_map(|name| ["0 50 \"", name, "\"\n"]).collect();
+    move |question| {
+        let Some(challenge) = question.strip_prefix(b"\xff\xff\xff\xffgetstatus ") else { return Vec::new() };
+        let settings = format!("\\sv_maxclients\\{most}\\challenge\\");
+        let head = [b"\xff\xff\xff\xffstatusResponse\n", settings.as_bytes(), challenge.trim_ascii()].concat();
+        vec![[head.as_slice(), b"\n", players.as_bytes()].concat()]
+    }
+}

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agones_shim::proto::sdk::GameServer;
-use agones_shim::proto::sdk::game_server::status::CounterStatus;
+use agones_shim::proto::sdk::game_server::status::{CounterStatus, ListStatus};
 use agones_shim::proto::sdk::game_server::{ObjectMeta, Spec, Status, spec::Health};
 use grpcio::{ChannelBuilder, EnvBuilder, Environment, RpcStatusCode, Server, ServerBuilder, ServerCredentials};
 
@@ -238,6 +238,26 @@ impl ScriptedSdk {
     /// A Counter's value, where it is declared.
     pub fn counter(&self, name: &str) -> Option<i64> {
         status(&mut self.shared.lock().current()).counters.get(name).map(|counter| counter.count)
+    }
+
+    /// A Counter's capacity, where it is declared.
+    pub fn capacity(&self, name: &str) -> Option<i64> {
+        status(&mut self.shared.lock().current()).counters.get(name).map(|counter| counter.capacity)
+    }
+
+    /// The GameServer declares this List.
+    pub fn set_list(&self, name: &str, capacity: i64, values: &[&str]) -> &Self {
+        let values = values.iter().map(ToString::to_string).collect();
+        self.edit(|game_server| {
+            status(game_server).lists.insert(name.to_owned(), ListStatus { capacity, values });
+        })
+    }
+
+    /// What a List holds, sorted, where it is declared.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let mut values = status(&mut self.shared.lock().current()).lists.remove(name).unwrap_or_default().values;
+        values.sort();
+        values
     }
 
     /// Changes the GameServer in any other way.

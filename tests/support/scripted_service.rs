@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use agones_shim::proto::sdk::game_server::status::ListStatus;
 use agones_shim::proto::{self, beta, sdk};
 use futures_executor::block_on;
 use futures_util::TryStreamExt as _;
@@ -103,15 +104,53 @@ pub fn build(shared: &Arc<Shared>) -> Service {
         .build()
 }
 
-/// Lists are no business of the shim's: recorded, and refused.
+/// Overwriting a List is no business of the shim's: recorded, and refused.
 fn lists(builder: ServiceBuilder, shared: &Arc<Shared>) -> ServiceBuilder {
-    fn refuse<Req>(_: &mut State, _: &Req) -> Outcome<beta::List> {
-        Err((RpcStatusCode::UNKNOWN, "list not found".to_owned()))
-    }
-    let builder = unary(builder, shared, &proto::GET_LIST, "GetList", |_| String::new(), refuse);
+    let refuse = |_: &mut State, _: &beta::UpdateListRequest| Err(unknown("not by the shim"));
     let builder = unary(builder, shared, &proto::UPDATE_LIST, "UpdateList", |_| String::new(), refuse);
-    let builder = unary(builder, shared, &proto::ADD_LIST_VALUE, "AddListValue", |_| String::new(), refuse);
-    unary(builder, shared, &proto::REMOVE_LIST_VALUE, "RemoveListValue", |_| String::new(), refuse)
+    let builder = unary(
+        builder,
+        shared,
+        &proto::GET_LIST,
+        "GetList",
+        |request| request.name.clone(),
+        |state, request| {
+            let list = list(state, &request.name)?.clone();
+            Ok(beta::List { name: request.name.clone(), capacity: list.capacity, values: list.values })
+        },
+    );
+    let added = |request: &beta::AddListValueRequest| format!("{}+{}", request.name, request.value);
+    let builder = unary(builder, shared, &proto::ADD_LIST_VALUE, "AddListValue", added, |state, request| {
+        let list = list(state, &request.name)?;
+        let size = list.values.len();
+        if i64::try_from(size).is_ok_and(|size| size >= list.capacity) {
+            let full = "out of range. No available capacity. Current Capacity";
+            return Err(unknown(&format!("{full}: {}, List Size: {size}", list.capacity)));
+        }
+        if list.values.contains(&request.value) {
+            let there = format!("already exists. Value: {} already in List: {}", request.value, request.name);
+            return Err(unknown(&there));
+        }
+        list.values.push(request.value.clone());
+        Ok(beta::List::default())
+    });
+    let removed = |request: &beta::RemoveListValueRequest| format!("{}-{}", request.name, request.value);
+    unary(builder, shared, &proto::REMOVE_LIST_VALUE, "RemoveListValue", removed, |state, request| {
+        let list = list(state, &request.name)?;
+        let place = list.values.iter().position(|value| *value == request.value);
+        let place = place.ok_or_else(|| unknown(&format!("not found: value {} not in list", request.value)))?;
+        list.values.remove(place);
+        Ok(beta::List::default())
+    })
+}
+
+fn list<'a>(state: &'a mut State, name: &str) -> Outcome<&'a mut ListStatus> {
+    let lists = &mut status(&mut state.game_server).lists;
+    lists.get_mut(name).ok_or_else(|| unknown(&format!("list not found: {name}")))
+}
+
+fn unknown(text: &str) -> (RpcStatusCode, String) {
+    (RpcStatusCode::UNKNOWN, text.to_owned())
 }
 
 fn unary<Req, Resp>(
@@ -186,13 +225,14 @@ fn update_counter(state: &mut State, request: &beta::UpdateCounterRequest) -> Ou
         return Err((RpcStatusCode::UNKNOWN, "invalid argument. Malformed CounterUpdateRequest".to_owned()));
     };
     let (count, capacity) = declared(state, &update.name)?;
+    let capacity = update.capacity.unwrap_or(capacity);
     let wanted = update.count.unwrap_or(count + update.count_diff);
     if !(0..=capacity).contains(&wanted) {
         let range = "out of range. Count must be within range [0,Capacity]";
         return Err((RpcStatusCode::UNKNOWN, format!("{range}. Found Count: {wanted}, Capacity: {capacity}")));
     }
     if let Some(counter) = status(&mut state.game_server).counters.get_mut(&update.name) {
-        counter.count = wanted;
+        (counter.count, counter.capacity) = (wanted, capacity);
     }
     // Not the new value: some versions answer zeros, and nobody may trust it.
     Ok(beta::Counter::default())
@@ -207,8 +247,9 @@ fn declared(state: &mut State, name: &str) -> Outcome<(i64, i64)> {
 
 fn update_text(request: &beta::UpdateCounterRequest) -> String {
     let update = request.counter_update_request.clone().unwrap_or_default();
-    match update.count {
-        Some(count) => format!("{}={count}", update.name),
-        None => format!("{}{:+}", update.name, update.count_diff),
+    match (update.count, update.capacity) {
+        (Some(count), None) => format!("{}={count}", update.name),
+        (Some(count), Some(capacity)) => format!("{}={count}/{capacity}", update.name),
+        (None, _) => format!("{}{:+}", update.name, update.count_diff),
     }
 }

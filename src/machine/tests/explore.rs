@@ -8,9 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use super::super::*;
-use super::walk::{Seen, check};
-use super::world::{config, error, report, wrapper};
-use crate::game_server::{Counter, State};
+use super::walk::{Seen, check, reading};
+use super::world::{config, error, not_scraped, report, wrapper};
+use crate::game_server::{Counter, List, State};
 
 /// States explored for each configuration, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
 const STATES: usize = 50_000;
@@ -47,9 +47,9 @@ impl Node {
             events.push(Event::LivenessChecked(report(Err(refused()))));
         }
         if self.seen.scraping {
-            events.push(Event::Scraped(Ok(2)));
-            events.push(Event::Scraped(Ok(9)));
-            events.push(Event::Scraped(Err("HTTP 500".into())));
+            events.push(Event::Scraped { source: 0, outcome: Ok(reading(2, &["ann", "bob"])) });
+            events.push(Event::Scraped { source: 0, outcome: Ok(reading(9, &["cid"])) });
+            events.push(not_scraped("HTTP 500"));
         }
         if self.seen.starts > 0 && !self.seen.child_ended {
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false });
@@ -116,8 +116,17 @@ fn answers(call: &Call) -> Vec<Answer> {
         Call::Ready => plain(Answer::Ready),
         Call::Shutdown => plain(Answer::Shutdown),
         Call::Health => plain(Answer::Health),
-        Call::UpdateCounter(_) => plain(Answer::UpdateCounter),
-        Call::GetCounter => {
+        Call::UpdateCounter { .. } => plain(Answer::UpdateCounter),
+        Call::AddListValue { .. } => plain(Answer::AddListValue),
+        Call::RemoveListValue { .. } => plain(Answer::RemoveListValue),
+        Call::GetList(_) => {
+            let values =
+                |values: &[&str]| List { capacity: 2, values: values.iter().map(ToString::to_string).collect() };
+            let mut answers = vec![Answer::GetList(Ok(values(&[]))), Answer::GetList(Ok(values(&["bob", "zoe"])))];
+            answers.extend(failures().map(|error| Answer::GetList(Err(error))));
+            answers
+        }
+        Call::GetCounter(_) => {
             let mut answers = vec![Answer::GetCounter(Ok(Counter { count: 0, capacity: 3 }))];
             answers.extend(failures().map(|error| Answer::GetCounter(Err(error))));
             answers
@@ -157,9 +166,13 @@ fn explore(config: Config, states: usize) -> (usize, usize) {
 
 #[test]
 fn no_short_sequence_of_events_breaks_an_invariant() {
-    let counting = |config: Config| Config { counter: Some("players".into()), ..config };
+    let publishing = |capacity, list: Option<&str>| {
+        let publishes = Publishes { counter: Some("players".into()), capacity, list: list.map(str::to_owned) };
+        Config { publishes: vec![publishes], ..config() }
+    };
     let configs = [
-        ("sidecar", counting(config())),
+        ("sidecar with a Counter", publishing(false, None)),
+        ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names"))),
         ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }),
         ("wrapper", wrapper()),
         (

@@ -91,12 +91,10 @@ fn off_never_connects_and_served_is_ready() {
 // CASES.md 9
 #[test]
 fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
-    let mut config = config();
-    config.counter = Some("players".into());
-    let mut world = World::at_ready(config, |world| {
+    let mut world = World::at_ready(counting("players", config()), |world| {
         world.server.game.counters.insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
     });
-    world.event(Event::Scraped(Ok(7)));
+    world.event(scraped(7));
     world.server.reachable = false;
     world.run(10.0);
     assert_eq!(world.count("the SDK server is lost"), 1);
@@ -104,7 +102,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     world.server.reachable = true;
     world.run(1.5);
     assert_eq!(world.count("call Health"), 1, "at once, not at the next tick: {:#?}", world.trace);
-    assert_eq!(world.count("call UpdateCounter(7)"), 1);
+    assert_eq!(world.count("call UpdateCounter players=7"), 1);
     assert_eq!(world.count("call Ready"), 0);
 }
 

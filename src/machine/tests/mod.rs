@@ -4,6 +4,7 @@ mod counter;
 mod explore;
 mod health;
 mod link;
+mod list;
 mod ready;
 mod stop;
 mod walk;

@@ -69,9 +69,7 @@ fn a_deletion_timestamp_forbids_ready_and_says_so_once() {
 // CASES.md 8
 #[test]
 fn an_allocated_server_is_taken_over_without_ready_and_counts_as_ready() {
-    let mut config = config();
-    config.counter = Some("players".into());
-    let mut world = World::started(config, |world| {
+    let mut world = World::started(counting("players", config()), |world| {
         world.ready = true;
         world.server.game.state = State::Allocated;
     });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::*;
 use super::world::{config, error, report, wrapper};
-use crate::game_server::{Counter, State};
+use crate::game_server::{Counter, List, State};
 
 /// A small generator, so that a failing walk can be told by its seed.
 struct Dice(u64);
@@ -53,6 +53,14 @@ pub struct Seen {
     pub child_ended: bool,
 }
 
+const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
+
+/// Counts and names that have little to do with each other: the capacity may be 0, and lower than the count.
+pub fn reading(count: u64, names: &[&str]) -> Reading {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Reading { count, missing: false, capacity: Some(count % 4), names: Some(names) }
+}
+
 fn game_server(dice: &mut Dice) -> GameServer {
     let mut game_server = GameServer {
         state: STATES[usize::try_from(dice.roll(10)).expect("small")].clone(),
@@ -82,8 +90,15 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
         Call::Ready => Answer::Ready(outcome),
         Call::Shutdown => Answer::Shutdown(outcome),
         Call::Health => Answer::Health(outcome),
-        Call::GetCounter => Answer::GetCounter(outcome.map(|()| Counter { count: 0, capacity: 3 })),
-        Call::UpdateCounter(_) => Answer::UpdateCounter(outcome),
+        Call::GetCounter(_) => Answer::GetCounter(outcome.map(|()| Counter { count: 0, capacity: 3 })),
+        Call::UpdateCounter { .. } => Answer::UpdateCounter(outcome),
+        Call::GetList(_) => {
+            let values = NAMES.into_iter().filter(|_| dice.roll(2) == 0).map(str::to_owned).collect();
+            let capacity = i64::try_from(dice.roll(4)).expect("small");
+            Answer::GetList(outcome.map(|()| List { capacity, values }))
+        }
+        Call::AddListValue { .. } => Answer::AddListValue(outcome),
+        Call::RemoveListValue { .. } => Answer::RemoveListValue(outcome),
     }
 }
 
@@ -102,7 +117,12 @@ fn event(dice: &mut Dice) -> Event {
         11..=16 => Event::LivenessChecked(report(outcome(dice))),
         17..=20 => Event::ReadinessPassed(report(Ok(()))),
         21..=22 => Event::ReadinessFailed(report(Err("HTTP 503".into()))),
-        23..=26 => Event::Scraped(if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(dice.roll(6)) }),
+        23..=26 => {
+            let source = usize::try_from(dice.roll(3)).expect("small");
+            let names: Vec<&str> = NAMES.into_iter().filter(|_| dice.roll(2) == 0).collect();
+            let outcome = if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(reading(dice.roll(6), &names)) };
+            Event::Scraped { source, outcome }
+        }
         _ => Event::Tick,
     }
 }
@@ -127,6 +147,15 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
                 if *call == Call::Shutdown {
                     seen.shutdowns += 1;
                     assert!(!seen.gave_up, "a crash must not look like a clean end");
+                }
+                if let Call::UpdateCounter { count, capacity, .. } = call {
+                    assert!(
+                        *count >= 0 && capacity.is_none_or(|capacity| capacity > 0 && *count <= capacity),
+                        "{call:?}"
+                    );
+                }
+                if let Call::AddListValue { value, .. } = call {
+                    assert!(!value.is_empty() && !value.contains(char::is_control), "{call:?}");
                 }
                 if !matches!(call, Call::Connect | Call::GetGameServer) {
                     seen.looked = None;
@@ -153,7 +182,13 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
 fn walk(number: u64) -> usize {
     let mut dice = Dice(number * 2 + 1);
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
-    config.counter = (dice.roll(2) == 0).then(|| "players".into());
+    config.publishes = (0..dice.roll(3))
+        .map(|source| Publishes {
+            counter: (dice.roll(4) > 0).then(|| format!("counter-{source}")),
+            capacity: dice.roll(2) == 0,
+            list: (source == 0 && dice.roll(2) == 0).then(|| "names".into()),
+        })
+        .collect();
     config.stop_hook = dice.roll(3) == 0;
     config.wait_for_sdk = dice.roll(3) == 0;
     config.ready_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(20));

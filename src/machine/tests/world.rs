@@ -1,10 +1,11 @@
 //! A world around the machine: a fake clock that jumps to the next deadline, a
 //! game, an SDK server, a child; everything that happens goes into a trace.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::super::*;
-use crate::game_server::{Counter, State};
+use crate::game_server::{List, State};
 use crate::settings::{SdkMode, StopScope};
 
 pub fn secs(seconds: f64) -> Duration {
@@ -21,7 +22,7 @@ pub fn config() -> Config {
         health_interval: Some(secs(5.0)),
         live_failure_threshold: None,
         liveness_is_readiness: true,
-        counter: None,
+        publishes: Vec::new(),
         stop_timeout: None,
         stop_scope: StopScope::Group,
         stop_hook: false,
@@ -34,6 +35,21 @@ pub fn wrapper() -> Config {
     Config { wrapper: true, ..config() }
 }
 
+/// With a Counter of this name.
+pub fn counting(name: &str, config: Config) -> Config {
+    let publishes = Publishes { counter: Some(name.into()), ..Publishes::default() };
+    Config { publishes: vec![publishes], ..config }
+}
+
+/// The first source was read as this count.
+pub fn scraped(count: u64) -> Event {
+    Event::Scraped { source: 0, outcome: Ok(Reading { count, ..Reading::default() }) }
+}
+
+pub fn not_scraped(reason: &str) -> Event {
+    Event::Scraped { source: 0, outcome: Err(reason.into()) }
+}
+
 /// The SDK server of the world.
 #[derive(Clone, Debug)]
 pub struct Server {
@@ -41,6 +57,7 @@ pub struct Server {
     /// Every call hangs until its deadline.
     pub silent: bool,
     pub game: GameServer,
+    pub lists: BTreeMap<String, List>,
     /// Calls of this name are rejected.
     pub rejects: Vec<&'static str>,
     /// Ready() and Shutdown() show this long after the call; `None` is never.
@@ -84,6 +101,7 @@ impl World {
             reachable: true,
             silent: false,
             game: game_server,
+            lists: BTreeMap::new(),
             rejects: Vec::new(),
             applies_after: Some(secs(0.5)),
             pending: None,
@@ -201,7 +219,7 @@ impl World {
                     }
                 }
                 Effect::Call(call) => {
-                    self.note(&format!("call {call:?}"));
+                    self.note(&format!("call {}", told(&call)));
                     assert!(answer.is_none(), "two calls in one step");
                     answer = Some(self.serve(&call));
                 }
@@ -276,6 +294,7 @@ impl World {
             }
         }
         let connecting = *call == Call::Connect;
+        let rejection = || error(CallErrorKind::Rejected);
         let name = format!("{call:?}");
         let (takes, failure) = if !self.server.reachable {
             (Duration::ZERO, Some(error(CallErrorKind::Unavailable)))
@@ -304,21 +323,53 @@ impl World {
             Call::Ready => Answer::Ready(outcome),
             Call::Shutdown => Answer::Shutdown(outcome),
             Call::Health => Answer::Health(outcome),
-            Call::GetCounter => {
-                let counters = &self.server.game.counters;
-                Answer::GetCounter(
-                    outcome
-                        .and_then(|()| counters.values().next().copied().ok_or_else(|| error(CallErrorKind::Rejected))),
-                )
+            Call::GetCounter(name) => Answer::GetCounter(
+                outcome.and_then(|()| self.server.game.counters.get(name).copied().ok_or_else(rejection)),
+            ),
+            Call::UpdateCounter { name, count, capacity } => Answer::UpdateCounter(outcome.and_then(|()| {
+                let counter = self.server.game.counters.get_mut(name).ok_or_else(rejection)?;
+                let capacity = capacity.unwrap_or(counter.capacity);
+                if !(0..=capacity).contains(count) {
+                    return Err(rejection());
+                }
+                (counter.count, counter.capacity) = (*count, capacity);
+                Ok(())
+            })),
+            Call::GetList(name) => {
+                Answer::GetList(outcome.and_then(|()| self.server.lists.get(name).cloned().ok_or_else(rejection)))
             }
-            Call::UpdateCounter(count) => {
-                let in_range = |counter: &&Counter| (0..=counter.capacity).contains(count);
-                let accepted = self.server.game.counters.values().next().as_ref().is_some_and(in_range);
-                let rejected = (!accepted).then(|| error(CallErrorKind::Rejected));
-                Answer::UpdateCounter(outcome.and_then(|()| rejected.map_or(Ok(()), Err)))
-            }
+            Call::AddListValue { name, value } => Answer::AddListValue(outcome.and_then(|()| {
+                let list = self.server.lists.get_mut(name).ok_or_else(rejection)?;
+                let full = i64::try_from(list.values.len()).is_ok_and(|values| values >= list.capacity);
+                if full || list.values.contains(value) {
+                    return Err(rejection());
+                }
+                list.values.push(value.clone());
+                Ok(())
+            })),
+            Call::RemoveListValue { name, value } => Answer::RemoveListValue(outcome.and_then(|()| {
+                let list = self.server.lists.get_mut(name).ok_or_else(rejection)?;
+                let place = list.values.iter().position(|held| held == value).ok_or_else(rejection)?;
+                list.values.remove(place);
+                Ok(())
+            })),
         };
         (takes, answer)
+    }
+}
+
+/// A call as the traces have it: `UpdateCounter players=3`, `AddListValue names ann`.
+fn told(call: &Call) -> String {
+    match call {
+        Call::UpdateCounter { name, count, capacity: None } => format!("UpdateCounter {name}={count}"),
+        Call::UpdateCounter { name, count, capacity: Some(capacity) } => {
+            format!("UpdateCounter {name}={count}/{capacity}")
+        }
+        Call::GetCounter(name) => format!("GetCounter {name}"),
+        Call::GetList(name) => format!("GetList {name}"),
+        Call::AddListValue { name, value } => format!("AddListValue {name} {value}"),
+        Call::RemoveListValue { name, value } => format!("RemoveListValue {name} {value}"),
+        call => format!("{call:?}"),
     }
 }
 

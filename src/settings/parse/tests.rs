@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Settings, StatusAddr, StopScope};
+use super::super::table::SETTINGS;
+use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Settings, Source, StatusAddr, StopScope};
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
@@ -55,7 +56,12 @@ fn everything_can_be_set() {
         ("AGONES_SHIM_COUNTER_NAME", "players"),
         ("AGONES_SHIM_COUNTER_METRICS_URL", "http://ann:secret@127.0.0.1:9000/metrics"),
         ("AGONES_SHIM_COUNTER_METRIC", "players_online"),
+        ("AGONES_SHIM_COUNTER_MISSING", "zero"),
         ("AGONES_SHIM_COUNTER_INTERVAL_SECS", "10"),
+        ("AGONES_SHIM_COUNTER_2_NAME", "slots"),
+        ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:27015"),
+        ("AGONES_SHIM_COUNTER_2_CAPACITY", "1"),
+        ("AGONES_SHIM_COUNTER_2_INTERVAL_SECS", "5"),
         ("AGONES_SHIM_SDK", "required"),
         ("AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS", "20"),
         ("AGONES_SHIM_SDK_CALL_TIMEOUT_SECS", "3"),
@@ -87,11 +93,15 @@ fn everything_can_be_set() {
     assert_eq!(settings.live_failure_threshold.map(std::num::NonZero::get), Some(4));
     assert_eq!(settings.probe_timeout, seconds(1));
     assert_eq!(settings.health_interval, Some(seconds(2)));
-    let counter = settings.counter.expect("a Counter");
-    assert_eq!((counter.name.as_str(), counter.metric.name.as_str()), ("players", "players_online"));
-    assert_eq!(counter.url.url, "http://127.0.0.1:9000/metrics");
-    assert_eq!(counter.url.credentials, Some(Secret("ann:secret".into())));
-    assert_eq!(counter.interval, seconds(10));
+    let [first, second] = &settings.counters[..] else { panic!("{:?}", settings.counters) };
+    let Source::Metrics { url, metric, missing_is_zero: true } = &first.source else { panic!("{first:?}") };
+    assert_eq!((first.name.as_deref(), metric.name.as_str()), (Some("players"), "players_online"));
+    assert_eq!(url.url, "http://127.0.0.1:9000/metrics");
+    assert_eq!(url.credentials, Some(Secret("ann:secret".into())));
+    assert_eq!((first.interval, first.publish_capacity, &first.list), (seconds(10), false, &None));
+    let Source::Query(target) = &second.source else { panic!("{second:?}") };
+    assert_eq!((second.name.as_deref(), target.to_string().as_str()), (Some("slots"), "a2s://localhost:27015"));
+    assert_eq!((second.interval, second.publish_capacity, &second.list), (seconds(5), true, &None));
     assert_eq!(settings.sdk, SdkMode::Required);
     assert_eq!(settings.sdk_connect_timeout, seconds(20));
     assert_eq!(settings.sdk_call_timeout, seconds(3));
@@ -112,6 +122,9 @@ fn all_errors_come_at_once_in_the_tables_order() {
         ("AGONES_SHIM_LOG_FORMAT", "xml"),
         ("AGONES_SHIM_SDK", "on"),
         ("AGONES_SHIM_STOP_SIGNAL", "KILL"),
+        ("AGONES_SHIM_LIST_NAME", "names"),
+        ("AGONES_SHIM_COUNTER_3_QUERY", "a2s:27015"),
+        ("AGONES_SHIM_COUNTER_3_NAME", "third"),
         ("AGONES_SHIM_COUNTER_METRIC", "m"),
         ("AGONES_SHIM_READY_HTTP", "https://localhost/,localhost:80"),
         ("AGONES_SHIM_PROBE_TIMEOUT_SECS", "5s"),
@@ -125,8 +138,10 @@ fn all_errors_come_at_once_in_the_tables_order() {
             r#"AGONES_SHIM_READY_HTTP: "https://localhost/" is not supported: this build has no TLS (write http://, which the game has to serve)"#,
             r#"AGONES_SHIM_READY_HTTP: "localhost:80" is not a URL (write http:// in front)"#,
             r#"AGONES_SHIM_PROBE_TIMEOUT_SECS: "5s" is not a number of seconds (write 5)"#,
-            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (set all three for a Counter, or none)",
-            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (set all three for a Counter, or none)",
+            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)",
+            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)",
+            r#"AGONES_SHIM_COUNTER_3_QUERY: "a2s:27015" is not a query (write protocol://:port, as a2s://:27015)"#,
+            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015)"#,
             r#"AGONES_SHIM_SDK: "on" is not auto, off or required"#,
             r#"AGONES_SDK_GRPC_PORT: "70000" is not a port (write a number from 1 to 65535)"#,
             r#"AGONES_SHIM_STOP_SIGNAL: "KILL" cannot be caught, so it is no graceful stop (write TERM or INT)"#,
@@ -331,8 +346,10 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
     );
 }
 
+const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY";
+
 #[test]
-fn the_counters_three_are_set_together_or_not_at_all() {
+fn the_three_of_a_counter_on_a_metrics_page_are_set_together_or_not_at_all() {
     let three = [
         ("AGONES_SHIM_COUNTER_NAME", "players"),
         ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
@@ -342,7 +359,7 @@ fn the_counters_three_are_set_together_or_not_at_all() {
         let mut two = three.to_vec();
         let (name, _) = two.remove(missing);
         let (first, second) = (two[0].0, two[1].0);
-        let wanted = format!("{name}: is not set, but {first} and {second} are (set all three for a Counter, or none)");
+        let wanted = format!("{name}: is not set, but {first} and {second} are ({SOURCES})");
         assert_eq!(lines(sidecar(with_probe(&two))), [wanted]);
     }
     // A wrong one is not a missing one.
@@ -351,7 +368,123 @@ fn the_counters_three_are_set_together_or_not_at_all() {
         lines(sidecar(with_probe(&wrong))),
         [r#"AGONES_SHIM_COUNTER_METRICS_URL: "ftp://***@host/" is not an http:// URL"#]
     );
-    assert!(wrapper_settings(&[("AGONES_SHIM_COUNTER_INTERVAL_SECS", "5")]).counter.is_none());
+    assert!(wrapper_settings(&[("AGONES_SHIM_COUNTER_INTERVAL_SECS", "5")]).counters.is_empty());
+}
+
+#[test]
+fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variable() {
+    let name = |name: &'static str| ("AGONES_SHIM_COUNTER_NAME", name);
+    let query = |query: &'static str| ("AGONES_SHIM_COUNTER_QUERY", query);
+    let list = ("AGONES_SHIM_LIST_NAME", "names");
+    let second = ("AGONES_SHIM_COUNTER_2_NAME", "players");
+    let second_sources = SOURCES.replace("COUNTER_", "COUNTER_2_");
+    for (variables, wanted) in [
+        (vec![query("a2s://:1")], format!("AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_QUERY is ({SOURCES})")),
+        (
+            vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_METRIC", "m")],
+            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)".into(),
+        ),
+        (
+            vec![name("a"), query("udp://:1/ff")],
+            r#"AGONES_SHIM_COUNTER_QUERY: "udp://:1/ff" does not say how many players there are (write a protocol that does, as a2s://:27015)"#.into(),
+        ),
+        (
+            vec![("AGONES_SHIM_COUNTER_CAPACITY", "1")],
+            r#"AGONES_SHIM_COUNTER_CAPACITY: "1" needs AGONES_SHIM_COUNTER_QUERY, whose answer has the capacity, and a Counter (write 0, or unset it)"#.into(),
+        ),
+        (
+            vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_MISSING", "zero")],
+            r#"AGONES_SHIM_COUNTER_MISSING: "zero" is about a metric, so it needs AGONES_SHIM_COUNTER_METRICS_URL (write keep, or unset it)"#.into(),
+        ),
+        (
+            vec![("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:1")],
+            format!("AGONES_SHIM_COUNTER_2_NAME: is not set, but AGONES_SHIM_COUNTER_2_QUERY is ({second_sources})"),
+        ),
+        (
+            vec![name("players"), query("a2s://:1"), second, ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:2")],
+            r#"AGONES_SHIM_COUNTER_2_NAME: "players" is the name of AGONES_SHIM_COUNTER_NAME too (a Counter has one source)"#.into(),
+        ),
+        (
+            vec![second, ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:2"), list],
+            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015)"#.into(),
+        ),
+        (
+            vec![query("mumble://:1"), list],
+            r#"AGONES_SHIM_LIST_NAME: "names" cannot be filled: mumble's answer has no names in it (a2s, quake3, quake and teeworlds have them)"#.into(),
+        ),
+        (
+            vec![query("minecraft://:1"), list],
+            r#"AGONES_SHIM_LIST_NAME: "names" cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"#.into(),
+        ),
+        (
+            vec![query("quake3://:1"), ("AGONES_SHIM_LIST_NAME", " names")],
+            r#"AGONES_SHIM_LIST_NAME: " names" is not the name of a List: it has a blank at an end or a control character in it"#.into(),
+        ),
+    ] {
+        assert_eq!(lines(sidecar(with_probe(&variables))), [wanted], "{variables:?}");
+    }
+    let settings = wrapper_settings(&[query("quake3://:1"), list]);
+    assert_eq!((&settings.counters[0].name, settings.counters[0].list.as_deref()), (&None, Some("names")));
+}
+
+#[test]
+fn nine_counters_are_read_in_the_order_of_their_numbers_whichever_are_left_out() {
+    let mut variables = Vec::new();
+    for number in [9, 2, 5] {
+        let name = |name: &str| format!("AGONES_SHIM_COUNTER_{number}_{name}");
+        let url = format!("http://127.0.0.1:{number}/");
+        variables.extend([
+            (name("NAME"), format!("c{number}")),
+            (name("METRICS_URL"), url),
+            (name("METRIC"), "m".into()),
+        ]);
+    }
+    let borrowed: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let counters = wrapper_settings(&borrowed).counters;
+    let names: Vec<_> = counters.iter().filter_map(|counter| counter.name.as_deref()).collect();
+    assert_eq!(names, ["c2", "c5", "c9"]);
+    assert!(counters.iter().all(|counter| counter.interval == Duration::from_secs(30)), "each has its defaults");
+}
+
+#[test]
+fn a_misspelt_numbered_name_keeps_its_number_in_the_suggestion() {
+    assert_eq!(
+        warnings(&[
+            ("AGONES_SHIM_COUNTER_0_NAME", "x"),
+            ("AGONES_SHIM_COUNTER_10_NAME", "x"),
+            ("AGONES_SHIM_COUNTER_1_NAME", "x"),
+            ("AGONES_SHIM_COUNTER_2_BANANA_SPLIT", "x"),
+            ("AGONES_SHIM_COUNTER_2_METRICS", "x"),
+            ("AGONES_SHIM_COUNTER_2_NAEM", "x"),
+            ("AGONES_SHIM_COUNTER_99999999999999999999_QUERY", "x"),
+            ("AGONES_SHIM_COUNTER2_NAME", "x"),
+        ]),
+        [
+            "AGONES_SHIM_COUNTER2_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
+            "AGONES_SHIM_COUNTER_0_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
+            "AGONES_SHIM_COUNTER_10_NAME: is not a setting (Counters are numbered from 2 to 9)",
+            "AGONES_SHIM_COUNTER_1_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
+            "AGONES_SHIM_COUNTER_2_BANANA_SPLIT: is not a setting (--help lists them all)",
+            "AGONES_SHIM_COUNTER_2_METRICS: is not a setting (did you mean AGONES_SHIM_COUNTER_2_METRIC?)",
+            "AGONES_SHIM_COUNTER_2_NAEM: is not a setting (did you mean AGONES_SHIM_COUNTER_2_NAME?)",
+            "AGONES_SHIM_COUNTER_99999999999999999999_QUERY: is not a setting (Counters are numbered from 2 to 9)",
+        ]
+    );
+}
+
+#[test]
+fn a_service_that_is_called_like_a_counter_is_no_setting() {
+    assert_eq!(
+        warnings(&[
+            ("AGONES_SHIM_COUNTER_2_PORT", "tcp://10.0.0.1:80"),
+            ("AGONES_SHIM_COUNTER_2_SERVICE_HOST", "10.0.0.1"),
+            ("AGONES_SHIM_COUNTER_2_SERVICE_PORT", "80"),
+            ("AGONES_SHIM_COUNTER_2_SERVICE_PORT_HTTP", "80"),
+            ("AGONES_SHIM_COUNTER_2_PORT_80_TCP", "tcp://10.0.0.1:80"),
+            ("AGONES_SHIM_COUNTER_2_PORT_80_TCP_ADDR", "10.0.0.1"),
+        ]),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -364,7 +497,8 @@ fn a_metric_may_name_labels() {
         ])
     };
     let (settings, _) = sidecar(three(r#"online{map="a,b"}"#)).expect("a selector");
-    assert_eq!(settings.counter.map(|counter| counter.metric.labels), Some(vec![("map".into(), "a,b".into())]));
+    let Source::Metrics { metric, .. } = &settings.counters[0].source else { panic!("{settings:?}") };
+    assert_eq!(metric.labels, [("map".into(), "a,b".into())]);
     let wrong = lines(sidecar(three("9lives")));
     assert_eq!(wrong.len(), 1);
     assert!(wrong[0].starts_with("AGONES_SHIM_COUNTER_METRIC: '9lives' "), "{wrong:?}");

@@ -118,7 +118,7 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(settings.live_failure_threshold, None);
     assert_eq!(settings.probe_timeout, seconds(2));
     assert_eq!(settings.health_interval, None);
-    assert_eq!(settings.counter, None);
+    assert_eq!(settings.counters, []);
     assert_eq!(settings.sdk, SdkMode::Auto);
     assert_eq!((&settings.sdk_endpoint.host, settings.sdk_endpoint.port.get()), (&Host::Loopback, 9357));
     assert_eq!(settings.sdk_connect_timeout, seconds(30));

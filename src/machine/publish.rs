@@ -1,0 +1,180 @@
+//! What is read of the game and published: a reading goes to the Counter and to the List of its source.
+//!
+//! A failed reading keeps what was published: zero would tell an autoscaler that the server has emptied. Nothing here
+//! touches the rest of the life cycle, and its calls come after all others.
+
+use std::time::{Duration, Instant};
+
+use super::counter::CounterState;
+use super::event::{CallError, Reading};
+use super::list::ListState;
+use super::{Call, Effect, Effects, Machine, Notice, Publishes, Timer};
+use crate::game_server::{Counter, GameServer, List};
+
+/// A Counter or List that was rejected is tried again this often.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+
+/// One source and what it is published as.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Publication {
+    /// Why there is no reading. A warning has said so.
+    failure: Option<String>,
+    /// The first reading has come, and said whether the metric is there.
+    begun: bool,
+    pub(super) counter: Option<CounterState>,
+    pub(super) list: Option<ListState>,
+}
+
+/// The call that a Counter or a List needs next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Next {
+    Nothing,
+    /// Learn what the SDK server has.
+    Get,
+    /// Change it.
+    Change,
+    /// Rejected: the retry timer decides.
+    Wait,
+}
+
+impl Publication {
+    pub(super) fn new(publishes: &Publishes) -> Self {
+        Self {
+            failure: None,
+            begun: false,
+            counter: publishes.counter.clone().map(|name| CounterState::new(name, publishes.capacity)),
+            list: publishes.list.clone().map(ListState::new),
+        }
+    }
+
+    /// As log lines name it.
+    fn name(&self) -> String {
+        let counter = self.counter.as_ref().map(CounterState::name);
+        counter.or_else(|| self.list.as_ref().map(ListState::name)).unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn failure(&self) -> Option<&String> {
+        self.failure.as_ref()
+    }
+
+    /// The SDK server was lost: whoever comes back may know nothing.
+    pub(super) fn forget(&mut self) {
+        if let Some(counter) = &mut self.counter {
+            counter.forget();
+        }
+        if let Some(list) = &mut self.list {
+            list.forget();
+        }
+    }
+
+    pub(super) fn learn(&mut self, game_server: &GameServer) {
+        if let Some(counter) = &mut self.counter {
+            counter.learn(game_server);
+        }
+    }
+
+    fn read(&mut self, reading: Reading, out: &mut Effects) {
+        let name = self.name();
+        if self.failure.take().is_some() {
+            out.push(Effect::Log(Notice::ScrapeWorks { name: name.clone(), reading: reading.count }));
+        }
+        if !std::mem::replace(&mut self.begun, true) && reading.missing {
+            out.push(Effect::Log(Notice::MetricMissing { name }));
+        }
+        if let Some(counter) = &mut self.counter {
+            counter.read(&reading, out);
+        }
+        if let Some(list) = &mut self.list {
+            list.read(reading.names, out);
+        }
+    }
+
+    fn failed(&mut self, reason: String, out: &mut Effects) {
+        if self.failure.replace(reason.clone()).is_none() {
+            out.push(Effect::Log(Notice::ScrapeFailed { name: self.name(), reason }));
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn scraped(&mut self, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
+        let Some(publication) = self.publications.get_mut(source) else { return };
+        match outcome {
+            Ok(reading) => publication.read(reading, out),
+            Err(reason) => publication.failed(reason, out),
+        }
+    }
+
+    /// Counters first: they are one call each, a List may need many.
+    pub(super) fn next_publish_call(&mut self) -> Option<Call> {
+        if self.stop.is_some() {
+            return None;
+        }
+        let counter = self.counters().find_map(CounterState::next_call);
+        counter.or_else(|| self.lists().find_map(ListState::next_call))
+    }
+
+    fn counters(&mut self) -> impl Iterator<Item = &mut CounterState> {
+        self.publications.iter_mut().filter_map(|publication| publication.counter.as_mut())
+    }
+
+    fn lists(&mut self) -> impl Iterator<Item = &mut ListState> {
+        self.publications.iter_mut().filter_map(|publication| publication.list.as_mut())
+    }
+
+    pub(super) fn counter_answered(
+        &mut self,
+        now: Instant,
+        call: Option<Call>,
+        outcome: Result<Option<Counter>, CallError>,
+        out: &mut Effects,
+    ) {
+        let Some(Call::GetCounter(name) | Call::UpdateCounter { name, .. }) = call else { return };
+        // After a loss the state is new, and an error says nothing about it.
+        let link_up = self.link.up;
+        let Some(counter) = self.counters().find(|counter| counter.name() == name) else { return };
+        match outcome {
+            Ok(Some(found)) => counter.got(found, out),
+            Ok(None) => counter.taken(out),
+            Err(error) if link_up => {
+                if counter.refused(error, out) {
+                    self.retry_later(now);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    pub(super) fn list_answered(
+        &mut self,
+        now: Instant,
+        call: Option<Call>,
+        outcome: Result<Option<List>, CallError>,
+        out: &mut Effects,
+    ) {
+        let link_up = self.link.up;
+        let Some(list) = self.lists().next() else { return };
+        match outcome {
+            Ok(Some(found)) => list.got(found, out),
+            Ok(None) => list.taken(call, out),
+            Err(error) if link_up => {
+                if list.refused(call, error, out) {
+                    self.retry_later(now);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// All that were rejected are tried together, so that one timer does for them.
+    fn retry_later(&mut self, now: Instant) {
+        if !self.timers.is_set(Timer::PublishRetry) {
+            self.timers.set(Timer::PublishRetry, now + RETRY_INTERVAL);
+        }
+    }
+
+    pub(super) fn publish_retry_due(&mut self) {
+        self.counters().for_each(CounterState::retry);
+        self.lists().for_each(ListState::retry);
+    }
+}

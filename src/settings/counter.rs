@@ -1,0 +1,216 @@
+//! Counters and the List as they are set: up to nine sources, numbered from the second on, what they are published as,
+//! and what cannot be meant together.
+//!
+//! `AGONES_SHIM_COUNTER_METRIC` is the first Counter's, `AGONES_SHIM_COUNTER_2_METRIC` the second's. The rows of the
+//! table are written once; the numbers are put into their names here.
+
+use std::borrow::Cow;
+
+use super::draft::Draft;
+use super::parse::{Error, Reading};
+use super::row::Setting;
+use super::table::SETTINGS;
+use super::values::quote;
+use super::{CounterSettings, Protocol, QueryTarget, Source, query};
+
+/// So many Counters can be published. One digit, so that a number is no part of a longer one.
+pub(super) const COUNTERS: usize = 9;
+
+/// Said once in help and README, instead of eight times each row.
+pub(super) const FURTHER: (&str, &str) = (
+    "AGONES_SHIM_COUNTER_2_NAME",
+    "A second Counter, and so on to 9: every setting of the first, with the number in its name",
+);
+
+/// The beginning of the names that can be numbered.
+const PREFIX: &str = "AGONES_SHIM_COUNTER_";
+
+/// The name of the Counter.
+pub(super) const NAME: &str = "AGONES_SHIM_COUNTER_NAME";
+/// One of its sources: a metrics page ...
+pub(super) const METRICS_URL: &str = "AGONES_SHIM_COUNTER_METRICS_URL";
+/// ... and the metric on it.
+pub(super) const METRIC: &str = "AGONES_SHIM_COUNTER_METRIC";
+/// The other source: a server to be asked.
+pub(super) const QUERY: &str = "AGONES_SHIM_COUNTER_QUERY";
+/// The server's maximum becomes the Counter's capacity.
+pub(super) const CAPACITY: &str = "AGONES_SHIM_COUNTER_CAPACITY";
+/// What a metric means that is not there.
+pub(super) const MISSING: &str = "AGONES_SHIM_COUNTER_MISSING";
+/// The name of the List.
+pub(super) const LIST_NAME: &str = "AGONES_SHIM_LIST_NAME";
+
+/// One row for each variable that there is, numbers included, in the order of messages: all of the first Counter, then
+/// all of the second.
+pub(super) fn variables() -> impl Iterator<Item = (&'static Setting, usize)> {
+    let (head, tail) = SETTINGS.split_at(last_numbered().map_or(0, |last| last + 1));
+    let numbered = (2..=COUNTERS).flat_map(|number| {
+        SETTINGS.iter().filter(|setting| setting.is_numbered()).map(move |setting| (setting, number))
+    });
+    head.iter().map(|setting| (setting, 1)).chain(numbered).chain(tail.iter().map(|setting| (setting, 1)))
+}
+
+fn last_numbered() -> Option<usize> {
+    SETTINGS.iter().rposition(Setting::is_numbered)
+}
+
+/// The row behind which the numbered ones belong.
+pub(super) fn is_last_numbered(setting: &Setting) -> bool {
+    last_numbered().is_some_and(|last| SETTINGS[last].variable == setting.variable)
+}
+
+impl Setting {
+    /// There is one of it for each Counter.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        self.variable.starts_with(PREFIX)
+    }
+
+    /// Its variable for this Counter; the first one's has no number.
+    #[must_use]
+    pub fn variable_of(&self, number: usize) -> Cow<'static, str> {
+        numbered(self.variable, number)
+    }
+}
+
+fn numbered(variable: &'static str, number: usize) -> Cow<'static, str> {
+    match variable.strip_prefix(PREFIX) {
+        Some(rest) if number > 1 => format!("{PREFIX}{number}_{rest}").into(),
+        _ => variable.into(),
+    }
+}
+
+/// A name that looks numbered, as its number and the name without: `COUNTER_2_NAME` is 2 and `COUNTER_NAME`.
+pub(super) fn without_number(variable: &str) -> Option<(&str, String)> {
+    let (number, rest) = variable.strip_prefix(PREFIX)?.split_once('_')?;
+    super::values::is_digits(number).then(|| (number, format!("{PREFIX}{rest}")))
+}
+
+impl Draft {
+    /// Every source with what it is published as, in the order of their numbers.
+    pub(super) fn counters(&self) -> Option<Vec<CounterSettings>> {
+        let all = std::iter::once(self).chain(&self.further);
+        all.filter(|draft| draft.has_source()).map(Self::counter).collect()
+    }
+
+    fn has_source(&self) -> bool {
+        self.counter_query.is_some() || self.counter_url.is_some()
+    }
+
+    fn counter(&self) -> Option<CounterSettings> {
+        let source = match &self.counter_query {
+            Some(target) => Source::Query(target.clone()),
+            None => Source::Metrics {
+                url: self.counter_url.clone()?,
+                metric: self.counter_metric.clone()?,
+                missing_is_zero: self.counter_missing_is_zero?,
+            },
+        };
+        Some(CounterSettings {
+            name: self.counter_name.clone(),
+            source,
+            publish_capacity: self.counter_capacity?,
+            interval: self.counter_interval?,
+            list: self.list_name.clone(),
+        })
+    }
+}
+
+/// A server that says how many players it has.
+pub(super) fn counted(text: &str) -> Result<QueryTarget, String> {
+    match query::target(text)? {
+        QueryTarget { protocol: Protocol::Udp(_), .. } => {
+            Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
+        }
+        target => Ok(target),
+    }
+}
+
+/// The protocols whose answers name every player. Minecraft's names a dozen of them at random, and what a plugin likes.
+fn names_players(protocol: &Protocol) -> bool {
+    matches!(protocol, Protocol::A2s | Protocol::Quake3 | Protocol::Quake | Protocol::Teeworlds)
+}
+
+/// Everything that is wrong with Counters and the List together.
+pub(super) fn together(reading: &Reading) -> Vec<Error> {
+    let mut errors: Vec<Error> = (1..=COUNTERS).flat_map(|number| incomplete(reading, number)).collect();
+    errors.extend(same_name(&reading.draft));
+    errors.extend(list_without_names(reading));
+    errors
+}
+
+/// A Counter has a name and one source.
+fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let is_set = |variable| reading.is_set(&numbered(variable, number));
+    let set: Vec<_> = [NAME, METRICS_URL, METRIC, QUERY].into_iter().filter(|variable| is_set(variable)).collect();
+    let shown = |set: &[&'static str]| {
+        let names: Vec<_> = set.iter().map(|variable| numbered(variable, number)).collect();
+        format!("{} {}", names.join(" and "), if names.len() == 1 { "is" } else { "are" })
+    };
+    let asks = set.contains(&QUERY);
+    let [url, metric, query] = [METRICS_URL, METRIC, QUERY].map(|variable| numbered(variable, number));
+    let sources = format!("{url} with {metric}, or {query}");
+    let metrics: Vec<_> = set.iter().copied().filter(|variable| [METRICS_URL, METRIC].contains(variable)).collect();
+    if asks && !metrics.is_empty() {
+        let message = format!("is set, but {} too (a Counter has one source: {sources})", shown(&metrics));
+        errors.push(error(QUERY, number, message));
+    }
+    let only_a_list = asks && number == 1 && reading.is_set(LIST_NAME);
+    let needed: &[&str] = match (asks, only_a_list) {
+        (true, true) => &[],
+        (true, false) => &[NAME],
+        (false, _) => &[NAME, METRICS_URL, METRIC],
+    };
+    if !set.is_empty() {
+        let message = format!("is not set, but {} (a Counter has a name and a source: {sources})", shown(&set));
+        let missing = needed.iter().filter(|variable| !set.contains(variable));
+        errors.extend(missing.map(|variable| error(variable, number, message.clone())));
+    }
+    let draft = reading.draft.of(number);
+    if draft.is_some_and(|draft| draft.counter_capacity == Some(true)) && !(asks && set.contains(&NAME)) {
+        let message =
+            format!("\"1\" needs {query}, whose answer has the capacity, and a Counter (write 0, or unset it)");
+        errors.push(error(CAPACITY, number, message));
+    }
+    if draft.is_some_and(|draft| draft.counter_missing_is_zero == Some(true)) && !set.contains(&METRICS_URL) {
+        let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");
+        errors.push(error(MISSING, number, message));
+    }
+    errors
+}
+
+/// Two sources of one Counter would overwrite each other.
+fn same_name(draft: &Draft) -> Vec<Error> {
+    let names: Vec<_> =
+        (1..=COUNTERS).map(|number| draft.of(number).and_then(|draft| draft.counter_name.as_ref())).collect();
+    let repeats = names.iter().enumerate().filter_map(|(place, name)| {
+        let (name, first) = ((*name)?, names.iter().position(|other| other == name)?);
+        let message =
+            format!("{} is the name of {} too (a Counter has one source)", quote(name), numbered(NAME, first + 1));
+        (first < place).then(|| error(NAME, place + 1, message))
+    });
+    repeats.collect()
+}
+
+fn list_without_names(reading: &Reading) -> Option<Error> {
+    let name = reading.draft.list_name.as_ref()?;
+    let wrong = match &reading.draft.counter_query {
+        Some(target) if names_players(&target.protocol) => return None,
+        Some(target) if target.protocol == Protocol::Minecraft => {
+            "cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"
+                .to_owned()
+        }
+        Some(target) => format!(
+            "cannot be filled: {}'s answer has no names in it (a2s, quake3, quake and teeworlds have them)",
+            target.protocol.name()
+        ),
+        None if reading.is_set(QUERY) => return None,
+        None => format!("needs {QUERY}: the names come with its answer (write a2s://:27015)"),
+    };
+    Some(error(LIST_NAME, 1, format!("{} {wrong}", quote(name))))
+}
+
+fn error(variable: &'static str, number: usize, message: String) -> Error {
+    Error { variable: numbered(variable, number).into_owned(), message }
+}

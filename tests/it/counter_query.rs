@@ -1,0 +1,184 @@
+//! From the game's own query port to the Counter: how many play, and how many may.
+
+use crate::scene::*;
+use crate::support::local_sdk::LocalSdk;
+use crate::support::query_game::{QueryGame, a2s, quake3};
+use crate::support::shim::Builder;
+use crate::support::{Answer, Game, ScriptedSdk, Shim, millis, secs, wait};
+
+/// The same, publishing what this game answers as Counter `players`, asked every 0.2 s.
+fn asking(builder: Builder, protocol: &str, game: &QueryGame) -> Builder {
+    builder
+        .set("COUNTER_NAME", "players")
+        .set("COUNTER_QUERY", format!("{protocol}://127.0.0.1:{}", game.port()))
+        .set("COUNTER_INTERVAL_SECS", "0.2")
+}
+
+/// A game that answers `quake3`, an SDK server with Counter `players` 0/100, a sidecar that is Ready.
+fn counted(
+    names: &[&str],
+    most: u32,
+    settings: impl FnOnce(Builder) -> Builder,
+) -> (QueryGame, ScriptedSdk, Shim, Game) {
+    let (game, mut asked) = (Game::open(), QueryGame::closed());
+    asked.answer(quake3(names, most));
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100);
+    let mut shim = settings(asking(sidecar(&game), "quake3", &asked)).sdk(&sdk).spawn();
+    shim.wait_for_line(READY, SOON);
+    (asked, sdk, shim, game)
+}
+
+fn with_capacity(builder: Builder) -> Builder {
+    builder.set("COUNTER_CAPACITY", 1)
+}
+
+/// So many more questions have come, and the answers been taken in.
+fn more_questions(game: &QueryGame, count: usize) {
+    game.wait_for_questions(game.asked().len() + count, SOON);
+}
+
+fn updates(sdk: &ScriptedSdk) -> Vec<String> {
+    sdk.calls_of("UpdateCounter").into_iter().map(|call| call.detail).collect()
+}
+
+#[test]
+fn players_are_counted_by_query_and_the_capacity_stays_as_declared() {
+    let (mut game, sdk, mut shim, _port) = counted(&["ann", "bob"], 16, |shim| shim);
+    assert_eq!(sdk.wait_for_call("UpdateCounter", SOON).detail, "players=2");
+    more_questions(&game, 3);
+    sdk.assert_count("UpdateCounter", 1);
+    game.answer(quake3(&[], 16));
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 2, SOON).detail, "players=0");
+    assert_eq!(sdk.capacity("players"), Some(100));
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn the_games_maximum_becomes_the_capacity_in_one_call_with_the_count() {
+    let (mut game, sdk, mut shim, _port) = counted(&["ann"], 16, with_capacity);
+    assert_eq!(sdk.wait_for_call("UpdateCounter", SOON).detail, "players=1/16");
+    // Above the old maximum, below the new one; then the other way round.
+    game.answer(quake3(&["x"; 20], 32));
+    sdk.wait_for_count("UpdateCounter", 2, SOON);
+    game.answer(quake3(&["x"; 3], 8));
+    sdk.wait_for_count("UpdateCounter", 3, SOON);
+    game.answer(quake3(&["x"; 4], 8));
+    sdk.wait_for_count("UpdateCounter", 4, SOON);
+    assert_eq!(updates(&sdk), ["players=1/16", "players=20/32", "players=3/8", "players=4"]);
+    // More than the maximum: clamped, and said once.
+    game.answer(quake3(&["x"; 9], 8));
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 5, SOON).detail, "players=8");
+    shim.wait_for_line(CLAMPED, SOON);
+    more_questions(&game, 3);
+    assert_eq!(shim.count_lines(CLAMPED), 1);
+    sdk.assert_none("GetCounter");
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_game_that_does_not_answer_keeps_its_count() {
+    let (mut game, sdk, mut shim, _port) = counted(&["ann"], 16, with_capacity);
+    sdk.wait_for_call("UpdateCounter", SOON);
+    game.fall_silent();
+    assert!(shim.wait_for_line(SCRAPE_FAILED, SOON).text.contains("timed out after 0.2s"));
+    game.close();
+    more_beats(&sdk, 5);
+    let mark = shim.mark();
+    // Players before it says how many it takes: it is starting.
+    game.answer(quake3(&[], 0));
+    more_questions(&game, 3);
+    sdk.assert_count("UpdateCounter", 1);
+    assert_eq!(shim.count_lines(SCRAPE_FAILED), 1);
+    game.answer(quake3(&["ann", "bob"], 16));
+    shim.wait_for_line_after(mark, SCRAPE_WORKS, SOON);
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 2, SOON).detail, "players=2");
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_second_counter_may_ask_another_server_in_another_protocol() {
+    let mut lobby = QueryGame::closed();
+    lobby.answer(a2s(7, 8));
+    let (_game, sdk, mut shim, _port) = counted(&["ann"], 16, |shim| {
+        shim.set("COUNTER_2_NAME", "lobby")
+            .set("COUNTER_2_QUERY", format!("a2s://127.0.0.1:{}", lobby.port()))
+            .set("COUNTER_2_CAPACITY", 1)
+            .set("COUNTER_2_INTERVAL_SECS", "0.2")
+    });
+    wait::until_true("1 player", SOON, || sdk.counter("players") == Some(1));
+    assert!(shim.wait_for_line(COUNTER_REJECTED, SOON).text.contains("counter=lobby"), "it is not declared");
+    stops_cleanly(&mut shim);
+
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("lobby", 0, 1000);
+    let game = Game::open();
+    // The first may be left out.
+    let mut shim = sidecar(&game)
+        .set("COUNTER_2_NAME", "lobby")
+        .set("COUNTER_2_QUERY", format!("a2s://127.0.0.1:{}", lobby.port()))
+        .set("COUNTER_2_CAPACITY", 1)
+        .sdk(&sdk)
+        .spawn();
+    assert_eq!(sdk.wait_for_call("UpdateCounter", SOON).detail, "lobby=7/8");
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_restarted_sdk_server_gets_count_and_capacity_again() {
+    let (_game, mut sdk, mut shim, _port) = counted(&["ann"], 16, with_capacity);
+    sdk.wait_for_call("UpdateCounter", SOON);
+    sdk.close();
+    shim.wait_for_line(SDK_LOST, SOON);
+    sdk.set_counter("players", 0, 100);
+    sdk.open();
+    assert_eq!(sdk.wait_for_count("UpdateCounter", 2, SOON).detail, "players=1/16");
+    sdk.assert_count("Ready", 1);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_question_or_for_an_update_that_hangs() {
+    let (mut game, sdk, mut shim, _port) = counted(&["ann"], 16, |shim| shim.set("COUNTER_INTERVAL_SECS", "9"));
+    sdk.wait_for_call("UpdateCounter", SOON);
+    game.fall_silent();
+    more_questions(&game, 1);
+    let begun = std::time::Instant::now();
+    stops_cleanly(&mut shim);
+    assert!(begun.elapsed() < secs(6), "{:?}", begun.elapsed());
+
+    let (mut game, sdk, mut shim, _port) = counted(&["ann"], 16, |shim| shim);
+    sdk.wait_for_call("UpdateCounter", SOON);
+    sdk.always("UpdateCounter", Answer::Hang(secs(60)));
+    game.answer(quake3(&[], 16));
+    sdk.wait_for_new_call("UpdateCounter", SOON);
+    stops_cleanly(&mut shim);
+    assert_eq!(sdk.state(), "Shutdown");
+}
+
+/// The SDK server that behaves like the cluster's takes it all.
+#[test]
+fn the_local_sdk_server_shows_count_capacity_and_names() {
+    let (port, mut game) = (Game::open(), QueryGame::closed());
+    game.answer(quake3(&["^1ann", "bob"], 16));
+    let sdk = LocalSdk::start(&[]);
+    let mut shim = asking(sidecar(&port), "quake3", &game)
+        .set("COUNTER_CAPACITY", 1)
+        .set("LIST_NAME", "players")
+        .sdk_port(sdk.port())
+        .spawn();
+    shim.wait_for_line(READY, SOON);
+    let body = |path: &str| sdk.get(path).body.replace(' ', "");
+    wait::until_true("2 of 16", SOON, || {
+        let counter = body("/v1beta1/counters/players");
+        counter.contains("\"count\":\"2\"") && counter.contains("\"capacity\":\"16\"")
+    });
+    let list = |values: &str| body("/v1beta1/lists/players").contains(&format!("\"values\":[{values}]"));
+    wait::until_true("two names", SOON, || list("\"ann\",\"bob\""));
+    wait::let_pass(millis(700));
+    game.answer(quake3(&["bob", "cid"], 4));
+    wait::until_true("two other names", SOON, || list("\"bob\",\"cid\""));
+    game.answer(quake3(&[], 4));
+    wait::until_true("nobody", SOON, || list("") && body("/v1beta1/counters/players").contains("\"count\":\"0\""));
+    stops_cleanly(&mut shim);
+}
