@@ -21,8 +21,10 @@ pub struct Config {
     pub ready_timeout: Option<Duration>,
     pub health_interval: Option<Duration>,
     pub live_failure_threshold: Option<u32>,
-    /// A readiness round says nothing that a liveness round would not.
+    /// A readiness round says all that a liveness round would.
     pub liveness_is_readiness: bool,
+    /// Lines that the log probe waits for; 0 where there is none.
+    pub ready_lines: u32,
     /// Name of the Counter to publish.
     pub counter: Option<String>,
     pub stop_timeout: Option<Duration>,
@@ -46,7 +48,8 @@ impl Config {
             ready_timeout: settings.ready_timeout,
             health_interval: settings.health_interval,
             live_failure_threshold: settings.live_failure_threshold.map(std::num::NonZeroU32::get),
-            liveness_is_readiness: settings.liveness == settings.readiness,
+            liveness_is_readiness: settings.liveness.iter().all(|probe| settings.readiness.contains(probe)),
+            ready_lines: settings.log_probe().map_or(0, |target| target.count.get()),
             counter: settings.counter.as_ref().map(|counter| counter.name.clone()),
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,

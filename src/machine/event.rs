@@ -21,6 +21,8 @@ pub enum Event {
     HealthDue,
     /// The metrics endpoint was read.
     Scraped(Result<u64, String>),
+    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`.
+    LinesSeen(u32),
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child has ended.

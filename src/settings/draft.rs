@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use super::words::Words;
 use super::{
-    CounterSettings, Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, Probe, ProbeSettings, SdkMode,
-    SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal, TcpTarget,
+    CounterSettings, Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings,
+    SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal,
+    TcpTarget,
 };
 use crate::exposition::Selector;
 
@@ -19,10 +20,16 @@ use crate::exposition::Selector;
 pub(super) struct Draft {
     pub ready_tcp: Option<Vec<TcpTarget>>,
     pub ready_http: Option<Vec<HttpTarget>>,
+    pub ready_log: Option<Pattern>,
+    pub ready_log_count: Option<NonZeroU32>,
+    pub ready_log_file: Option<String>,
+    pub ready_file: Option<Vec<String>>,
+    pub ready_exec: Option<Words>,
     pub ready_interval: Option<Duration>,
     pub ready_timeout: Option<Duration>,
     pub live_tcp: Option<Vec<TcpTarget>>,
     pub live_http: Option<Vec<HttpTarget>>,
+    pub live_exec: Option<Words>,
     pub live_failure_threshold: Option<NonZeroU32>,
     pub probe_timeout: Option<Duration>,
     pub health_interval: Option<Duration>,
@@ -60,13 +67,23 @@ fn probes(tcp: Option<&Vec<TcpTarget>>, http: Option<&Vec<HttpTarget>>) -> Vec<P
 
 impl Draft {
     pub fn readiness(&self) -> Vec<Probe> {
-        probes(self.ready_tcp.as_ref(), self.ready_http.as_ref())
+        let mut probes = probes(self.ready_tcp.as_ref(), self.ready_http.as_ref());
+        probes.extend(self.ready_line().map(Probe::Log));
+        probes.extend(self.ready_file.iter().flatten().cloned().map(Probe::File));
+        probes.extend(self.ready_exec.as_ref().map(|words| Probe::Exec(words.argv.clone())));
+        probes
     }
 
-    /// Setting either of the two replaces the whole default set.
+    fn ready_line(&self) -> Option<LogTarget> {
+        let (pattern, count) = (self.ready_log.clone()?, self.ready_log_count?);
+        Some(LogTarget { pattern, count, file: self.ready_log_file.clone() })
+    }
+
+    /// Setting any of them replaces the whole default set: what of the readiness set tells whether the server lives.
     pub fn liveness(&self) -> Vec<Probe> {
-        let own = probes(self.live_tcp.as_ref(), self.live_http.as_ref());
-        if own.is_empty() { self.readiness() } else { own }
+        let mut own = probes(self.live_tcp.as_ref(), self.live_http.as_ref());
+        own.extend(self.live_exec.as_ref().map(|words| Probe::Exec(words.argv.clone())));
+        if own.is_empty() { self.readiness().into_iter().filter(Probe::tells_life).collect() } else { own }
     }
 
     // The functions below give `None` only where a row with a default has left

@@ -34,8 +34,8 @@ pub(super) fn target(text: &str) -> Result<QueryTarget, String> {
     let (host, port) = match address.strip_prefix(':') {
         Some(number) if is_digits(number) => (super::Host::Loopback, values::port(number)?),
         _ => {
-            let target = address::tcp(address)
-                .map_err(|wrong| format!("is not a query: {} {wrong}", quote(address)))?;
+            let target =
+                address::tcp(address).map_err(|wrong| format!("is not a query: {} {wrong}", quote(address)))?;
             (target.host, target.port)
         }
     };
@@ -44,9 +44,9 @@ pub(super) fn target(text: &str) -> Result<QueryTarget, String> {
 
 fn protocol(name: &str, payload: Option<&str>) -> Result<Protocol, String> {
     if name == "udp" {
-        let payload = payload.filter(|payload| !payload.is_empty()).ok_or(
-            "has no question to send (write it in hex behind a slash, as udp://:7777/ffffffff01)",
-        )?;
+        let payload = payload
+            .filter(|payload| !payload.is_empty())
+            .ok_or("has no question to send (write it in hex behind a slash, as udp://:7777/ffffffff01)")?;
         return unhex(payload).map(Protocol::Udp);
     }
     let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).chain(["udp"]).collect();

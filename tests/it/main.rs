@@ -21,6 +21,7 @@ mod proto;
 mod quiet;
 mod readiness;
 mod readme;
+mod ready_file_exec;
 mod real_server;
 mod scene;
 mod sdk_command;

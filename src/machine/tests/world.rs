@@ -21,6 +21,7 @@ pub fn config() -> Config {
         health_interval: Some(secs(5.0)),
         live_failure_threshold: None,
         liveness_is_readiness: true,
+        ready_lines: 0,
         counter: None,
         stop_timeout: None,
         stop_scope: StopScope::Group,
@@ -248,6 +249,8 @@ impl World {
                     }
                 }
                 Effect::StartScraping => self.note("scrape"),
+                Effect::ReportLines(lines) => self.note(&format!("lines {lines}")),
+                Effect::StopWatching => self.note("stop watching"),
             }
         }
         if let Some((takes, answer)) = answer {
