@@ -194,7 +194,8 @@ fn exchange_reason(error: &ureq::Error, deadline: Deadline) -> String {
     }
 }
 
-fn reason(error: &io::Error) -> String {
+/// An error of a socket, for people.
+pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
         io::ErrorKind::ConnectionReset => "connection reset".to_owned(),
@@ -204,6 +205,11 @@ fn reason(error: &io::Error) -> String {
         io::ErrorKind::NetworkUnreachable => "network unreachable".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// The same, where a timeout is that of the deadline.
+pub(crate) fn reason_within(error: &io::Error, deadline: Deadline) -> String {
+    if is_timeout(error) { deadline.to_string() } else { reason(error) }
 }
 
 /// Linux says EAGAIN where a socket's own timeout passed, and std says `TimedOut` for a connect.

@@ -1,22 +1,67 @@
 //! Game server queries: one question, one answer, in the protocols that hundreds of games share.
 //!
-//! Only what counting needs is read of an answer. Everything in it is hostile until parsed.
+//! Only what counting needs is read of an answer. Everything in it is hostile until parsed: each protocol is a pure
+//! [`Talk`] from datagrams to a [`Reading`], with bounds on what it keeps, and `ask.rs` is the only part that has
+//! sockets. Nothing is kept from one question to the next.
 
+mod a2s;
+mod ask;
+mod bedrock;
+mod minecraft;
+mod mumble;
+mod quake;
+mod quake3;
+mod teeworlds;
+mod udp;
+mod wire;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::SocketAddr;
 
 use crate::deadline::Deadline;
 use crate::http::Failure;
-use crate::settings::QueryTarget;
+use crate::settings::{Protocol, QueryTarget};
 
 /// What a server says of itself; `None` where the protocol, or this answer, does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Players on it now.
+    /// Players on it now; bots too where the protocol counts them.
     pub players: Option<u64>,
     /// The most that it takes.
     pub capacity: Option<u64>,
-    /// Who they are, where names were asked for.
+    /// Who they are, where names were asked for and all of them were told.
     pub names: Option<Vec<String>>,
+}
+
+/// What follows from a datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// All that was asked for is known.
+    Known(Reading),
+    /// The question has changed: send it.
+    Ask,
+    /// A part of the answer; more has to come.
+    Wait,
+    /// No answer to this question, in words that go behind "what came".
+    Stray(&'static str),
+}
+
+/// One talk with one server over UDP. Pure: datagrams in, steps out.
+pub trait Talk {
+    /// The datagrams that ask for what is not known yet. Sent again when nothing comes.
+    fn question(&self) -> Vec<Vec<u8>>;
+
+    /// Takes a datagram from the server that was asked.
+    ///
+    /// # Errors
+    ///
+    /// It is an answer that cannot be right; what is wrong with it, as a predicate about it.
+    fn take(&mut self, datagram: &[u8]) -> Result<Step, String>;
+
+    /// What is known already when the rest does not come.
+    fn so_far(&self) -> Option<Reading> {
+        None
+    }
 }
 
 /// Asks a server, at the first of these addresses that answers. `names` asks for the players' names too, which may
@@ -26,7 +71,61 @@ pub struct Reading {
 ///
 /// Why there is no reading: a closed port, silence until the deadline, an answer that is malformed or that says that
 /// the server is still starting.
-pub fn ask(target: &QueryTarget, addresses: &[SocketAddr], names: bool, deadline: Deadline) -> Result<Reading, Failure> {
-    let _ = (target, addresses, names, deadline);
-    Err(Failure { reason: "not built yet".into(), connected: false })
+pub fn ask(
+    target: &QueryTarget,
+    addresses: &[SocketAddr],
+    names: bool,
+    deadline: Deadline,
+) -> Result<Reading, Failure> {
+    let reading = match target.protocol {
+        Protocol::Minecraft => minecraft::ask(target, addresses, names, deadline)?,
+        _ => ask::ask(&target.protocol, addresses, deadline, &|| talk(&target.protocol, id(), names))?,
+    };
+    if reading.capacity == Some(0) {
+        return Err(Failure { reason: "still starting: it answers that it takes 0 players".into(), connected: true });
+    }
+    Ok(reading)
 }
+
+/// What these bytes say in a protocol: the datagrams of one talk, or for Minecraft the stream in these pieces. `id`
+/// is what the questions carry to tell their answers from others. `None` is an answer that has not ended. Pure, for
+/// tests and fuzzers.
+///
+/// # Errors
+///
+/// They are no answer of this protocol.
+pub fn read(protocol: &Protocol, id: u64, names: bool, pieces: &[&[u8]]) -> Result<Option<Reading>, String> {
+    if *protocol == Protocol::Minecraft {
+        return minecraft::answer(&pieces.concat(), names);
+    }
+    let mut talk = talk(protocol, id, names);
+    for piece in pieces {
+        if let Step::Known(reading) = talk.take(piece)? {
+            return Ok(Some(reading));
+        }
+    }
+    Ok(talk.so_far())
+}
+
+fn talk(protocol: &Protocol, id: u64, names: bool) -> Box<dyn Talk> {
+    match protocol {
+        Protocol::A2s => Box::new(a2s::A2s::new(names)),
+        Protocol::Bedrock => Box::new(bedrock::Bedrock::new(id)),
+        Protocol::Quake3 => Box::new(quake3::Quake3::new(id, names)),
+        Protocol::Quake => Box::new(quake::Quake { names }),
+        Protocol::Teeworlds => Box::new(teeworlds::Teeworlds::new(id, names)),
+        Protocol::Mumble => Box::new(mumble::Mumble { id }),
+        Protocol::Udp(payload) => Box::new(udp::Udp { payload: payload.clone() }),
+        // It speaks TCP: nobody asks for a talk.
+        Protocol::Minecraft => Box::new(udp::Udp { payload: Vec::new() }),
+    }
+}
+
+/// A number that nobody who does not see the question can know. Std seeds its hashers from the kernel's random
+/// numbers and makes each differ from the last.
+fn id() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -56,7 +56,7 @@ pub fn check(environment: impl IntoIterator<Item = Variable>) -> Result<String, 
 }
 
 fn is_liveness(variable: &str) -> bool {
-    [table::LIVE_TCP, table::LIVE_HTTP, table::LIVE_EXEC].contains(&variable)
+    table::LIVENESS.contains(&variable)
 }
 
 /// What follows from the values, for people.
@@ -185,6 +185,7 @@ mod tests {
         let wanted = "\
 AGONES_SHIM_READY_TCP=7777 (set)
 AGONES_SHIM_READY_HTTP= (unset)
+AGONES_SHIM_READY_QUERY= (unset)
 AGONES_SHIM_READY_LOG= (unset)
 AGONES_SHIM_READY_LOG_COUNT=1 (default)
 AGONES_SHIM_READY_LOG_FILE= (unset)
@@ -194,6 +195,7 @@ AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
 AGONES_SHIM_READY_TIMEOUT_SECS=0 (default)
 AGONES_SHIM_LIVE_TCP= (default: readiness set)
 AGONES_SHIM_LIVE_HTTP= (default: readiness set)
+AGONES_SHIM_LIVE_QUERY= (default: readiness set)
 AGONES_SHIM_LIVE_EXEC= (default: readiness set)
 AGONES_SHIM_LIVE_FAILURE_THRESHOLD= (default: 3 or more)
 AGONES_SHIM_PROBE_TIMEOUT_SECS=2 (default)

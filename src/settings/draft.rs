@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::words::Words;
 use super::{
     CounterSettings, Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings,
-    SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal,
-    TcpTarget,
+    QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings,
+    StopSignal, TcpTarget,
 };
 use crate::exposition::Selector;
 
@@ -20,6 +20,7 @@ use crate::exposition::Selector;
 pub(super) struct Draft {
     pub ready_tcp: Option<Vec<TcpTarget>>,
     pub ready_http: Option<Vec<HttpTarget>>,
+    pub ready_query: Option<Vec<QueryTarget>>,
     pub ready_log: Option<Pattern>,
     pub ready_log_count: Option<NonZeroU32>,
     pub ready_log_file: Option<String>,
@@ -29,6 +30,7 @@ pub(super) struct Draft {
     pub ready_timeout: Option<Duration>,
     pub live_tcp: Option<Vec<TcpTarget>>,
     pub live_http: Option<Vec<HttpTarget>>,
+    pub live_query: Option<Vec<QueryTarget>>,
     pub live_exec: Option<Words>,
     pub live_failure_threshold: Option<NonZeroU32>,
     pub probe_timeout: Option<Duration>,
@@ -60,18 +62,25 @@ fn unless_zero(time: Duration) -> Option<Duration> {
     Some(time).filter(|time| !time.is_zero())
 }
 
-fn probes(tcp: Option<&Vec<TcpTarget>>, http: Option<&Vec<HttpTarget>>) -> Vec<Probe> {
-    let tcp = tcp.into_iter().flatten().cloned().map(Probe::Tcp);
-    tcp.chain(http.into_iter().flatten().cloned().map(Probe::Http)).collect()
+/// The targets of one variable as probes.
+fn probes<T: Clone>(targets: Option<&Vec<T>>, probe: fn(T) -> Probe) -> impl Iterator<Item = Probe> {
+    targets.into_iter().flatten().cloned().map(probe)
+}
+
+fn program(words: &Words) -> Probe {
+    Probe::Exec(words.argv.clone())
 }
 
 impl Draft {
     pub fn readiness(&self) -> Vec<Probe> {
-        let mut probes = probes(self.ready_tcp.as_ref(), self.ready_http.as_ref());
-        probes.extend(self.ready_line().map(Probe::Log));
-        probes.extend(self.ready_file.iter().flatten().cloned().map(Probe::File));
-        probes.extend(self.ready_exec.as_ref().map(|words| Probe::Exec(words.argv.clone())));
-        probes
+        let line = self.ready_line();
+        probes(self.ready_tcp.as_ref(), Probe::Tcp)
+            .chain(probes(self.ready_http.as_ref(), Probe::Http))
+            .chain(probes(self.ready_query.as_ref(), Probe::Query))
+            .chain(line.map(Probe::Log))
+            .chain(probes(self.ready_file.as_ref(), Probe::File))
+            .chain(self.ready_exec.iter().map(program))
+            .collect()
     }
 
     fn ready_line(&self) -> Option<LogTarget> {
@@ -81,8 +90,11 @@ impl Draft {
 
     /// Setting any of them replaces the whole default set: what of the readiness set tells whether the server lives.
     pub fn liveness(&self) -> Vec<Probe> {
-        let mut own = probes(self.live_tcp.as_ref(), self.live_http.as_ref());
-        own.extend(self.live_exec.as_ref().map(|words| Probe::Exec(words.argv.clone())));
+        let own: Vec<Probe> = probes(self.live_tcp.as_ref(), Probe::Tcp)
+            .chain(probes(self.live_http.as_ref(), Probe::Http))
+            .chain(probes(self.live_query.as_ref(), Probe::Query))
+            .chain(self.live_exec.iter().map(program))
+            .collect();
         if own.is_empty() { self.readiness().into_iter().filter(Probe::tells_life).collect() } else { own }
     }
 

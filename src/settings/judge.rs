@@ -19,9 +19,13 @@ const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
 /// than this leaves the game no time to save.
 const LONG_HOOK: Duration = Duration::from_secs(20);
 
-/// Probes that tell whether the game server lives now; the line of a log and a file tell that it once began.
-const LIVING: [&str; 6] =
-    [table::READY_TCP, table::READY_HTTP, table::READY_EXEC, table::LIVE_TCP, table::LIVE_HTTP, table::LIVE_EXEC];
+/// Probes that tell whether the game server began, and not whether it lives now.
+const BEGINNINGS: [&str; 2] = [table::READY_LOG, table::READY_FILE];
+
+/// The variables of the probes that tell whether it lives.
+fn living() -> impl Iterator<Item = &'static str> {
+    table::READINESS.into_iter().filter(|variable| !BEGINNINGS.contains(variable)).chain(table::LIVENESS)
+}
 
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
@@ -55,17 +59,16 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
 }
 
 fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
-    let is_set = |variables: &[&str]| variables.iter().any(|variable| reading.is_set(variable));
-    let has_readiness =
-        is_set(&[table::READY_TCP, table::READY_HTTP, table::READY_LOG, table::READY_FILE, table::READY_EXEC]);
+    let is_any_set = |variables: &[&str]| variables.iter().any(|variable| reading.is_set(variable));
+    let has_readiness = is_any_set(&table::READINESS);
     if reader.is_shim() && !has_readiness {
-        let also = table::READY_HTTP;
+        let also = table::READINESS[1..].join(" or ");
         return Some(error(
             table::READY_TCP,
             format!("is not set, nor is {also}: at least one readiness probe is required (write the game's port)"),
         ));
     }
-    if reader == Reader::Probe && !is_set(&LIVING) {
+    if reader == Reader::Probe && !living().any(|variable| reading.is_set(variable)) {
         return Some(error(
             table::LIVE_TCP,
             "is not set, nor is any other probe: there is nothing to probe (write the game's port)".into(),
@@ -109,7 +112,7 @@ fn lifeless(reading: &Reading) -> Option<Error> {
     let (_, only) = only.into_iter().find(|(is_good, _)| *is_good)?;
     let message = "tells that the game server has begun and nothing of its end, so that a sidecar would beat for a \
                    dead game: set a liveness probe too (AGONES_SHIM_LIVE_TCP, AGONES_SHIM_LIVE_EXEC, ...)";
-    let is_lifeless = !LIVING.iter().any(|variable| reading.is_set(variable));
+    let is_lifeless = !living().any(|variable| reading.is_set(variable));
     is_lifeless.then(|| error(only, message.into()))
 }
 

@@ -83,19 +83,19 @@ fn needle(text: &str) -> Vec<u8> {
     while let Some(c) = rest.next() {
         let literal = match c {
             '\\' => match rest.next() {
+                Some('<' | '>' | 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'b' | 'B' | 'A' | 'z') => None,
                 Some(escaped) if escaped.is_ascii_punctuation() => Some(escaped),
-                Some('d' | 'D' | 'w' | 'W' | 's' | 'S' | 'b' | 'B' | 'A' | 'z') => None,
                 _ => break,
             },
             '[' | '(' => break,
-            '*' | '?' | '{' => {
+            '*' | '?' | '+' | '{' => {
                 run.pop();
                 if c == '{' {
                     rest.by_ref().find(|&c| c == '}');
                 }
                 None
             }
-            '+' | '.' | '^' | '$' => None,
+            '.' | '^' | '$' => None,
             c => Some(c).filter(char::is_ascii),
         };
         match literal.and_then(|c| u8::try_from(c).ok()) {
@@ -168,7 +168,7 @@ mod tests {
             (r"^\[.*INFO\]: Done \([0-9.]+s\)!", "INFO]: Done ("),
             ("colou?r", "colo"),
             ("ab{0,3}cde", "cde"),
-            ("a+b", "a"),
+            ("a+bc", "bc"),
             (r"\x41bcd", ""),
             ("one|other", ""),
             ("(?i)done", ""),

@@ -43,12 +43,19 @@ impl fmt::Display for Probe {
     }
 }
 
-/// `a2s://localhost:27015`, without the question of `udp`.
+/// `a2s://localhost:27015`, `udp://localhost:7777/ffffffff01`; of a long question the first bytes.
 impl fmt::Display for QueryTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}:{}", self.protocol.name(), self.host, self.port)
+        write!(f, "{}://{}:{}", self.protocol.name(), self.host, self.port)?;
+        let Protocol::Udp(payload) = &self.protocol else { return Ok(()) };
+        f.write_str("/")?;
+        payload.iter().take(SHOWN_PAYLOAD).try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        if payload.len() > SHOWN_PAYLOAD { f.write_str("...") } else { Ok(()) }
     }
 }
+
+/// Bytes of a question: names of probes stand in log lines and labels.
+const SHOWN_PAYLOAD: usize = 16;
 
 impl Protocol {
     /// As it is written in front of `://`.

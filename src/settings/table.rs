@@ -7,7 +7,7 @@
 pub use super::row::{Default, Group, Reader, Setting};
 
 use super::values::{self, counter_name, quote, rounds, seconds, seconds_or_zero, word};
-use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, pattern, signal, url, words};
+use super::{Hup, LogFormat, SdkMode, StopScope, address, filter, pattern, query, signal, url, words};
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -27,6 +27,8 @@ const EVERYONE: &[Reader] =
 pub(super) const READY_TCP: &str = "AGONES_SHIM_READY_TCP";
 /// The variable of the readiness probes over HTTP.
 pub(super) const READY_HTTP: &str = "AGONES_SHIM_READY_HTTP";
+/// The variable of the readiness probes that query.
+pub(super) const READY_QUERY: &str = "AGONES_SHIM_READY_QUERY";
 /// The variable of the line that means readiness.
 pub(super) const READY_LOG: &str = "AGONES_SHIM_READY_LOG";
 /// The variable of how many such lines it takes.
@@ -41,8 +43,14 @@ pub(super) const READY_EXEC: &str = "AGONES_SHIM_READY_EXEC";
 pub(super) const LIVE_TCP: &str = "AGONES_SHIM_LIVE_TCP";
 /// The variable of the liveness probes over HTTP.
 pub(super) const LIVE_HTTP: &str = "AGONES_SHIM_LIVE_HTTP";
+/// The variable of the liveness probes that query.
+pub(super) const LIVE_QUERY: &str = "AGONES_SHIM_LIVE_QUERY";
 /// The variable of the program that tells liveness.
 pub(super) const LIVE_EXEC: &str = "AGONES_SHIM_LIVE_EXEC";
+/// The variables of readiness probes of all kinds.
+pub(super) const READINESS: [&str; 6] = [READY_TCP, READY_HTTP, READY_QUERY, READY_LOG, READY_FILE, READY_EXEC];
+/// The variables of liveness probes of all kinds.
+pub(super) const LIVENESS: [&str; 4] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY, LIVE_EXEC];
 /// The three that name a Counter and its source: all or none.
 pub(super) const COUNTER: [&str; 3] =
     ["AGONES_SHIM_COUNTER_NAME", "AGONES_SHIM_COUNTER_METRICS_URL", "AGONES_SHIM_COUNTER_METRIC"];
@@ -76,6 +84,16 @@ pub const SETTINGS: &[Setting] = &[
         readers: PROBES,
         is_url: true,
         parse: |draft, text| url::list(text).map(|targets| draft.ready_http = Some(targets)),
+    },
+    Setting {
+        variable: READY_QUERY,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "QUERIES",
+        help: "Queries that must be answered: `a2s://:27015`, `minecraft://host:25565`, `udp://:7777/HEX`; also bedrock, quake3, quake, teeworlds, mumble. No host means loopback",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| query::list(text).map(|targets| draft.ready_query = Some(targets)),
     },
     Setting {
         variable: READY_LOG,
@@ -152,7 +170,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Liveness,
         default: Default::Words("readiness set"),
         value: "PORTS",
-        help: "Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting this or `AGONES_SHIM_LIVE_HTTP` replaces the whole default set",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: false,
         parse: |draft, text| ports(text).map(|targets| draft.live_tcp = Some(targets)),
@@ -162,17 +180,27 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Liveness,
         default: Default::Words("readiness set"),
         value: "URLS",
-        help: "Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting this or `AGONES_SHIM_LIVE_TCP` replaces the whole default set",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: true,
         parse: |draft, text| url::list(text).map(|targets| draft.live_http = Some(targets)),
+    },
+    Setting {
+        variable: LIVE_QUERY,
+        group: Group::Liveness,
+        default: Default::Words("readiness set"),
+        value: "QUERIES",
+        help: "Liveness probes, written like `AGONES_SHIM_READY_QUERY`. Setting any liveness probe replaces the whole default set",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| query::list(text).map(|targets| draft.live_query = Some(targets)),
     },
     Setting {
         variable: LIVE_EXEC,
         group: Group::Liveness,
         default: Default::Words("readiness set"),
         value: "COMMAND",
-        help: "Program that must exit 0, written like `AGONES_SHIM_READY_EXEC`. Like the two above it replaces the whole default set",
+        help: "Program that must exit 0, written like `AGONES_SHIM_READY_EXEC`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: false,
         parse: |draft, text| one(text, words::split).map(|words| draft.live_exec = Some(words)),

@@ -18,6 +18,7 @@ mod local_sdk;
 mod logs;
 mod notify;
 mod proto;
+mod query;
 mod quiet;
 mod readiness;
 mod readme;

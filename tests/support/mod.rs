@@ -16,6 +16,7 @@ pub mod ports;
 pub mod proc;
 pub mod proxy;
 pub mod pty;
+pub mod query_game;
 pub mod scripted_sdk;
 pub mod shim;
 pub mod specimen;

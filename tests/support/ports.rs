@@ -6,16 +6,16 @@
 //! with SO_REUSEADDR (std's and gRPC's have it) may be opened on it and closed again at any time.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use nix::libc;
 
-/// A reserved TCP port of a loopback address.
+/// A reserved port of a loopback address, TCP unless told otherwise.
 #[derive(Debug)]
 pub struct Port {
     addr: SocketAddr,
-    _bound: OwnedFd,
+    bound: OwnedFd,
 }
 
 impl Port {
@@ -31,6 +31,30 @@ impl Port {
 
     fn reserve_on(ip: IpAddr) -> Self {
         bind_without_listening(SocketAddr::new(ip, 0)).unwrap_or_else(|error| panic!("no port on {ip}: {error}"))
+    }
+
+    /// A UDP port of 127.0.0.1: a datagram to it is refused (by ICMP), until it is opened.
+    pub fn reserve_udp() -> Self {
+        Self::reserve_udp_on(Ipv4Addr::LOCALHOST.into())
+    }
+
+    /// The same of ::1.
+    pub fn reserve_udp_v6() -> Self {
+        Self::reserve_udp_on(Ipv6Addr::LOCALHOST.into())
+    }
+
+    fn reserve_udp_on(ip: IpAddr) -> Self {
+        let port =
+            bind(SocketAddr::new(ip, 0), libc::SOCK_DGRAM).unwrap_or_else(|error| panic!("no port on {ip}: {error}"));
+        // Connected to somebody else (the discard port), it takes nobody's datagrams.
+        let socket = UdpSocket::from(port.bound.try_clone().expect("a descriptor is left"));
+        socket.connect(SocketAddr::new(ip, 9)).expect("UDP connects to anything");
+        port
+    }
+
+    /// A socket on a reserved UDP port: datagrams arrive from now on, until it is dropped.
+    pub fn open_udp(&self) -> UdpSocket {
+        bind(self.addr, libc::SOCK_DGRAM).expect("both sockets share the address").bound.into()
     }
 
     /// The same number on ::1, where nobody has it: for tests about `localhost`. `None` when it is taken.
@@ -50,9 +74,13 @@ impl Port {
 }
 
 fn bind_without_listening(wanted: SocketAddr) -> io::Result<Port> {
+    bind(wanted, libc::SOCK_STREAM)
+}
+
+fn bind(wanted: SocketAddr, kind: libc::c_int) -> io::Result<Port> {
     let family = if wanted.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     // SAFETY: plain socket(2); the result is checked.
-    let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
+    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -81,7 +109,7 @@ fn bind_without_listening(wanted: SocketAddr) -> io::Result<Port> {
             v6.set_port(u16::from_be(raw.sin6_port));
         }
     }
-    Ok(Port { addr, _bound: bound })
+    Ok(Port { addr, bound: bound })
 }
 
 fn family_number(family: libc::c_int) -> libc::sa_family_t {

@@ -46,7 +46,9 @@ fn everything_can_be_set() {
         ("AGONES_SHIM_READY_HTTP", "http://localhost:8080/healthz"),
         ("AGONES_SHIM_READY_INTERVAL_SECS", "0.25"),
         ("AGONES_SHIM_READY_TIMEOUT_SECS", "600"),
+        ("AGONES_SHIM_READY_QUERY", "a2s://:27015"),
         ("AGONES_SHIM_LIVE_TCP", "7777, [::1]:7778"),
+        ("AGONES_SHIM_LIVE_QUERY", "mumble://10.0.0.7:64738,udp://:1/00ff"),
         ("AGONES_SHIM_LIVE_FAILURE_THRESHOLD", "4"),
         ("AGONES_SHIM_PROBE_TIMEOUT_SECS", "1"),
         ("AGONES_SHIM_HEALTH_INTERVAL_SECS", "2"),
@@ -73,8 +75,13 @@ fn everything_can_be_set() {
     ]);
     let seconds = Duration::from_secs;
     let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
-    assert_eq!(shown(&settings.readiness), ["tcp localhost:7777", "http http://localhost:8080/healthz"]);
-    assert_eq!(shown(&settings.liveness), ["tcp localhost:7777", "tcp [::1]:7778"]);
+    assert_eq!(
+        shown(&settings.readiness),
+        ["tcp localhost:7777", "http http://localhost:8080/healthz", "query a2s://localhost:27015"]
+    );
+    let liveness =
+        ["tcp localhost:7777", "tcp [::1]:7778", "query mumble://10.0.0.7:64738", "query udp://localhost:1/00ff"];
+    assert_eq!(shown(&settings.liveness), liveness);
     assert_eq!(settings.ready_interval, Some(Duration::from_millis(250)));
     assert_eq!(settings.ready_timeout, Some(seconds(600)));
     assert_eq!(settings.live_failure_threshold.map(std::num::NonZero::get), Some(4));
@@ -132,7 +139,7 @@ fn all_errors_come_at_once_in_the_tables_order() {
 
 #[test]
 fn a_readiness_probe_is_required_of_a_shim_alone() {
-    let none = "AGONES_SHIM_READY_TCP: is not set, nor is AGONES_SHIM_READY_HTTP: at least one readiness probe is required (write the game's port)";
+    let none = "AGONES_SHIM_READY_TCP: is not set, nor is AGONES_SHIM_READY_HTTP or AGONES_SHIM_READY_QUERY or AGONES_SHIM_READY_LOG or AGONES_SHIM_READY_FILE or AGONES_SHIM_READY_EXEC: at least one readiness probe is required (write the game's port)";
     // An empty variable counts as unset, and liveness alone is not enough.
     let variables = environment(&[("AGONES_SHIM_READY_TCP", ""), ("AGONES_SHIM_LIVE_TCP", "7777")]);
     assert_eq!(lines(sidecar(variables.clone())), [none]);
@@ -178,12 +185,27 @@ fn what_a_command_does_not_read_is_no_error_to_it() {
 }
 
 #[test]
-fn setting_either_liveness_list_replaces_the_whole_set() {
+fn setting_any_liveness_list_replaces_the_whole_set() {
     let ready = ("AGONES_SHIM_READY_HTTP", "http://localhost/");
     let shown = |settings: Settings| settings.liveness.iter().map(Probe::to_string).collect::<Vec<_>>();
     assert_eq!(shown(wrapper_settings(&[ready])), ["tcp localhost:7777", "http http://localhost/"]);
     assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_TCP", "1")])), ["tcp localhost:1"]);
     assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_HTTP", "http://[::1]/")])), ["http http://[::1]/"]);
+    let query = ("AGONES_SHIM_LIVE_QUERY", "a2s://:27015");
+    assert_eq!(shown(wrapper_settings(&[ready, query])), ["query a2s://localhost:27015"]);
+}
+
+#[test]
+fn a_query_alone_is_a_readiness_probe_and_the_liveness_set() {
+    let variables = || environment(&[("AGONES_SHIM_READY_QUERY", "quake3://:27960, udp://10.0.0.7:7/00")]);
+    let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
+    let wanted = ["query quake3://localhost:27960", "query udp://10.0.0.7:7/00"];
+    let (settings, warnings) = sidecar(variables()).expect("all is well");
+    assert_eq!(
+        (shown(&settings.readiness), shown(&settings.liveness), warnings),
+        (wanted.map(Into::into).into(), wanted.map(Into::into).into(), vec![])
+    );
+    assert_eq!(shown(&probe(variables()).expect("all is well").0.liveness), wanted);
 }
 
 /// CASES.md 23.

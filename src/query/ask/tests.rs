@@ -1,0 +1,157 @@
+//! The sockets, against servers in this process. What a probe makes of it is tested with the real binary.
+
+use super::*;
+use crate::query;
+use crate::settings::{Host, QueryTarget};
+
+fn server(ip: &str) -> UdpSocket {
+    let server = UdpSocket::bind((ip, 0)).unwrap();
+    server.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    server
+}
+
+fn ask_udp(addresses: &[SocketAddr], millis: u64) -> Result<Reading, Failure> {
+    ask_for(Protocol::Udp(b"?".to_vec()), addresses, false, millis)
+}
+
+fn ask_for(protocol: Protocol, addresses: &[SocketAddr], names: bool, millis: u64) -> Result<Reading, Failure> {
+    let port = 7.try_into().unwrap();
+    let target = QueryTarget { protocol, host: Host::Loopback, port };
+    query::ask(&target, addresses, names, Deadline::after(Duration::from_millis(millis)))
+}
+
+fn failure(reason: &str, connected: bool) -> Result<Reading, Failure> {
+    Err(Failure { reason: reason.into(), connected })
+}
+
+/// Nobody has it, and nobody is given it: its socket takes datagrams of one other address alone.
+fn refusing() -> UdpSocket {
+    let socket = server("127.0.0.1");
+    socket.connect("127.0.0.1:9").unwrap();
+    socket
+}
+
+#[test]
+fn no_address_is_a_reason() {
+    assert_eq!(ask_udp(&[], 100), failure("no address to ask", false));
+}
+
+#[test]
+fn a_socket_that_is_connected_to_itself_is_refused() {
+    let socket = server("127.0.0.1");
+    let own = socket.local_addr().unwrap();
+    assert_eq!(connect(&socket, own).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+}
+
+#[test]
+fn a_refusal_is_told_at_once_and_does_not_hide_the_next_address() {
+    let closed = refusing();
+    let address = closed.local_addr().unwrap();
+    let began = Instant::now();
+    assert_eq!(ask_udp(&[address, address], 10_000), failure("connection refused", false));
+    assert!(began.elapsed() < Duration::from_secs(5));
+
+    let open = server("127.0.0.1");
+    let both = [address, open.local_addr().unwrap()];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = open.recv_from(&mut [0; 8]).unwrap();
+            open.send_to(b"!", from).unwrap();
+        });
+        assert_eq!(ask_udp(&both, 10_000), Ok(Reading::default()));
+    });
+}
+
+#[test]
+fn a_silent_address_does_not_hide_the_next() {
+    let (silent, open) = (server("127.0.0.1"), server("127.0.0.1"));
+    let both = [silent.local_addr().unwrap(), open.local_addr().unwrap()];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = open.recv_from(&mut [0; 8]).unwrap();
+            // An answer without a byte is an answer.
+            open.send_to(b"", from).unwrap();
+        });
+        assert_eq!(ask_udp(&both, 10_000), Ok(Reading::default()));
+    });
+    assert!(silent.recv_from(&mut [0; 8]).is_ok(), "the first is asked first");
+}
+
+#[test]
+fn one_that_answers_at_once_is_asked_alone() {
+    let (open, spared) = (server("127.0.0.1"), server("127.0.0.1"));
+    let both = [open.local_addr().unwrap(), spared.local_addr().unwrap()];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = open.recv_from(&mut [0; 8]).unwrap();
+            open.send_to(b"!", from).unwrap();
+        });
+        assert_eq!(ask_udp(&both, 60_000), Ok(Reading::default()));
+    });
+    spared.set_nonblocking(true).unwrap();
+    assert_eq!(spared.recv_from(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn silence_is_told_before_a_refusal_and_a_wrong_answer_before_both() {
+    let (closed, silent, odd) = (refusing(), server("127.0.0.1"), server("127.0.0.1"));
+    let all = [&closed, &silent, &odd].map(|socket| socket.local_addr().unwrap());
+    assert_eq!(ask_udp(&all[..2], 100), failure("timed out after 0.1s", false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = odd.recv_from(&mut [0; 64]).unwrap();
+            odd.send_to(b"no", from).unwrap();
+        });
+        let wanted = failure("the a2s answer begins with 6e 6f", true);
+        assert_eq!(ask_for(Protocol::A2s, &all, false, 2000), wanted);
+    });
+}
+
+#[test]
+fn names_that_are_not_told_cost_time_and_not_the_counts() {
+    let open = server("127.0.0.1");
+    let address = [open.local_addr().unwrap()];
+    let info = b"\xff\xff\xff\xff\x49\x11s\0m\0f\0g\0\0\0\x05\x20\0dl\0\x011\0";
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut question = [0; 64];
+            let (_, from) = open.recv_from(&mut question).unwrap();
+            open.send_to(info, from).unwrap();
+        });
+        let wanted = Reading { players: Some(5), capacity: Some(32), names: None };
+        assert_eq!(ask_for(Protocol::A2s, &address, true, 300), Ok(wanted));
+    });
+}
+
+#[test]
+fn a_flood_of_wrong_answers_ends() {
+    let open = server("127.0.0.1");
+    let address = [open.local_addr().unwrap()];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = open.recv_from(&mut [0; 64]).unwrap();
+            for _ in 0..10 * MOST_DATAGRAMS {
+                // Refused, once the asker has had enough.
+                if open.send_to(&[0; 24], from).is_err() {
+                    break;
+                }
+            }
+        });
+        let wanted = failure("the mumble answer comes in more than 128 datagrams", true);
+        assert_eq!(ask_for(Protocol::Mumble, &address, false, 20_000), wanted);
+    });
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_refused() {
+    let open = server("127.0.0.1");
+    let address = [open.local_addr().unwrap()];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_, from) = open.recv_from(&mut [0; 64]).unwrap();
+            open.send_to(&vec![0; LARGEST + 1], from).unwrap();
+        });
+        let wanted = failure("the quake answer is larger than 16384 bytes", true);
+        assert_eq!(ask_for(Protocol::Quake, &address, false, 20_000), wanted);
+    });
+}
