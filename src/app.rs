@@ -101,7 +101,8 @@ pub fn reject(rejected: &Rejected) -> ExitReason {
     ExitReason::Config
 }
 
-fn refused(what: &str, error: &io::Error) -> ExitReason {
+/// What the system does not give.
+pub(crate) fn refused(what: &str, error: &io::Error) -> ExitReason {
     say(&format!("{what}: {error}"));
     ExitReason::System
 }

@@ -9,9 +9,12 @@
 use std::ffi::{CString, OsStr, OsString, c_int};
 use std::fmt;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
 
 use nix::libc;
 use nix::unistd::Pid;
@@ -19,6 +22,7 @@ use nix::unistd::Pid;
 use crate::exit::ExitReason;
 use crate::machine::{Event, ProcessEnd};
 use crate::reaper::{self, Command, Signaling};
+use crate::relay::Outputs;
 use crate::settings::{StopScope, StopSettings};
 use crate::sys::{self, Program, Signals};
 
@@ -28,6 +32,9 @@ const SYSTEMD_VARIABLES: [&str; 7] =
 /// Where to look when there is no PATH: execvp(3) of musl.
 const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 
+/// How long the reaper may take to end the programs of the probes.
+const SWEEP_TIMEOUT: Duration = Duration::from_millis(500);
+
 type Variable = (OsString, OsString);
 
 /// Starts programs and owns what they need.
@@ -35,8 +42,21 @@ type Variable = (OsString, OsString);
 pub struct Processes {
     reaper: Option<Sender<Command>>,
     events: Sender<Event>,
+    surroundings: Surroundings,
+}
+
+/// What every program gets.
+#[derive(Clone, Debug)]
+struct Surroundings {
     mask: Signals,
     environment: Vec<Variable>,
+}
+
+/// Starts the programs of the probes, from whatever thread.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    reaper: Sender<Command>,
+    surroundings: Surroundings,
 }
 
 impl Processes {
@@ -48,7 +68,7 @@ impl Processes {
     ) -> Self {
         let environment =
             environment.into_iter().filter(|(name, _)| !SYSTEMD_VARIABLES.iter().any(|variable| name == variable));
-        Self { reaper: None, events, mask, environment: environment.collect() }
+        Self { reaper: None, events, surroundings: Surroundings { mask, environment: environment.collect() } }
     }
 
     /// With a thread that hears signals and takes in orphans.
@@ -66,19 +86,25 @@ impl Processes {
         Ok(processes)
     }
 
-    /// Wrapper: starts the child, once, with these variables besides. Its end is [`Event::ChildEnded`], the end of the
+    /// Wrapper: starts the child, once, with these variables besides, and these outputs where it is not to have the
+    /// shim's own. Its end is [`Event::ChildEnded`], the end of the
     /// last process of its group [`Event::GroupEmpty`].
     ///
     /// # Errors
     /// Where it cannot be executed, with the exit code and what to do. Nothing is reported then.
-    pub fn start_child(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Child, StartError> {
-        let program = self.program(argv, variables);
+    pub fn start_child(
+        &mut self,
+        argv: &[OsString],
+        variables: Vec<Variable>,
+        outputs: Outputs,
+    ) -> Result<Child, StartError> {
+        let program = Program { outputs, ..self.surroundings.program(argv, variables) };
         let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?;
         let (answer, answered) = mpsc::channel();
         ask(reaper, Command::StartChild(program, answer));
         match answered.recv() {
             Ok(Ok(pid)) => Ok(Child { pid, reaper: reaper.clone() }),
-            Ok(Err(error)) => Err(StartError::new(argv, self.path(), &error)),
+            Ok(Err(error)) => Err(StartError::new(argv, self.surroundings.path(), &error)),
             Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
         }
     }
@@ -89,15 +115,33 @@ impl Processes {
     /// # Errors
     /// Where it cannot be executed, with what to do.
     pub(crate) fn start_helper(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Helper, StartError> {
-        let program = Program { detached: true, ..self.program(argv, variables) };
-        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?;
-        let (answer, answered) = mpsc::channel();
-        let (report, end) = mpsc::channel();
-        ask(reaper, Command::StartHelper(program, answer, report));
-        match answered.recv() {
-            Ok(Ok(pid)) => Ok(Helper { pid, end, reaper: reaper.clone() }),
-            Ok(Err(error)) => Err(StartError::new(argv, self.path(), &error)),
-            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
+        let launcher = self.launcher().map_err(|error| StartError::system(argv, &error))?;
+        launcher.start(argv, variables, None)
+    }
+
+    /// What the probes start their programs with.
+    ///
+    /// # Errors
+    /// The system refuses the reaper's thread.
+    pub fn launcher(&mut self) -> io::Result<Launcher> {
+        let reaper = self.reaper()?.clone();
+        Ok(Launcher { reaper, surroundings: self.surroundings.clone() })
+    }
+
+    /// Tells the child that its terminal's size has changed.
+    ///
+    /// # Errors
+    /// The system refuses the reaper's thread.
+    pub fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize(self.reaper()?.clone()))
+    }
+
+    /// Kills what the probes have started and keeps them from starting more: nothing of it outlives this process.
+    pub(crate) fn sweep(&self) {
+        if let Some(reaper) = &self.reaper {
+            let (answer, answered) = mpsc::channel();
+            ask(reaper, Command::Sweep(answer));
+            let _ = answered.recv_timeout(SWEEP_TIMEOUT);
         }
     }
 
@@ -107,7 +151,39 @@ impl Processes {
         }
         self.reaper.as_ref().ok_or_else(|| io::Error::other("no reaper"))
     }
+}
 
+impl Launcher {
+    /// Starts the program of a probe. What it writes goes there; what is left of its group is killed when it ends.
+    ///
+    /// # Errors
+    /// Where it cannot be executed, with what to do.
+    pub(crate) fn start_probe(&self, argv: &[OsString], output: OwnedFd) -> Result<Helper, StartError> {
+        self.start(argv, Vec::new(), Some(output))
+    }
+
+    fn start(
+        &self,
+        argv: &[OsString],
+        variables: Vec<Variable>,
+        output: Option<OwnedFd>,
+    ) -> Result<Helper, StartError> {
+        let is_swept = output.is_some();
+        let output = output.map(Arc::new);
+        let program = self.surroundings.program(argv, variables);
+        let program = Program { detached: true, outputs: [output.clone(), output], ..program };
+        let (answer, answered) = mpsc::channel();
+        let (report, end) = mpsc::channel();
+        ask(&self.reaper, Command::StartHelper { program, answer, report, is_swept });
+        match answered.recv() {
+            Ok(Ok(pid)) => Ok(Helper { pid, end, reaper: self.reaper.clone() }),
+            Ok(Err(error)) => Err(StartError::new(argv, self.surroundings.path(), &error)),
+            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
+        }
+    }
+}
+
+impl Surroundings {
     fn path(&self) -> &OsStr {
         self.environment.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(DEFAULT_PATH), |(_, path)| path)
     }
@@ -127,6 +203,7 @@ impl Processes {
             mask: self.mask,
             foreground: false,
             detached: false,
+            outputs: [None, None],
         }
     }
 }
@@ -158,6 +235,17 @@ fn c_string(bytes: &[u8]) -> Option<CString> {
 fn ask(reaper: &Sender<Command>, command: Command) {
     if reaper.send(command).is_ok() {
         let _ = sys::kill(Pid::this().as_raw(), libc::SIGCHLD);
+    }
+}
+
+/// The size of the child's terminal, where that is not the shim's.
+#[derive(Clone, Debug)]
+pub struct WindowSize(Sender<Command>);
+
+impl WindowSize {
+    /// Signals the child's group, as the kernel does.
+    pub fn has_changed(&self) {
+        ask(&self.0, Command::SignalGroup(libc::SIGWINCH));
     }
 }
 
@@ -201,7 +289,7 @@ impl Command {
     }
 }
 
-/// A program beside the child: the stop hook.
+/// A program beside the child: the stop hook, or that of a probe.
 #[derive(Debug)]
 pub(crate) struct Helper {
     pid: Pid,
@@ -319,7 +407,7 @@ mod tests {
         let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
         let inherited = [pair("A", "1"), pair("LISTEN_FDS", "3"), pair("B", "2"), pair("LISTEN_ADDRESS", "::")];
         let processes = Processes::unstarted(Signals::NONE, inherited, mpsc::channel().0);
-        let program = processes.program(&["game".into()], vec![pair("A", "3"), pair("C", "with\0nul")]);
+        let program = processes.surroundings.program(&["game".into()], vec![pair("A", "3"), pair("C", "with\0nul")]);
         let envp: Vec<String> = program.envp.into_iter().map(|entry| entry.into_string().expect("UTF-8")).collect();
         assert_eq!(envp, ["B=2", "LISTEN_ADDRESS=::", "A=3"]);
     }

@@ -4,7 +4,7 @@ mod status;
 
 use std::io::{self, Write};
 
-use crate::app::{reject, say};
+use crate::app::{refused, reject, say};
 use crate::cli::{Command, SdkCall, Usage};
 use crate::exit::ExitReason;
 use crate::local_sdk::{self, json, request};
@@ -13,7 +13,8 @@ use crate::machine::CallErrorKind;
 use crate::probe;
 use crate::sdk::once::{self, Reply};
 use crate::settings::parse::{self, Variable};
-use crate::settings::{StatusAddr, check, help};
+use crate::settings::{Probe, StatusAddr, check, help};
+use crate::signal;
 
 /// Runs one.
 #[must_use]
@@ -70,11 +71,18 @@ fn print_json(reply: &request::Reply) -> ExitReason {
 
 /// One liveness round: silent where it passes, else every probe that failed and why.
 fn probe(environment: Vec<Variable>) -> ExitReason {
+    let variables = environment.clone();
     let settings = match parse::probe(environment) {
         Ok((settings, _)) => settings,
         Err(rejected) => return reject(&rejected),
     };
-    let reports = probe::liveness_round(&settings);
+    let runs_programs = settings.liveness.iter().any(|probe| matches!(probe, Probe::Exec(_)));
+    let launcher = match runs_programs.then(|| signal::helpers(variables)).map(|mut processes| processes.launcher()) {
+        Some(Err(error)) => return refused("cannot start the thread that starts programs", &error),
+        Some(Ok(launcher)) => Some(launcher),
+        None => None,
+    };
+    let reports = probe::liveness_round(&settings, launcher.as_ref());
     let failed =
         reports.iter().filter_map(|report| Some(format!("{}: {}", report.probe, report.outcome.as_ref().err()?)));
     let failed: Vec<String> = failed.collect();

@@ -46,9 +46,7 @@ pub fn start(processes: &mut Processes, hook: &StopHook, reason: &str, child: Op
 
 fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
     match helper.end.recv_timeout(timeout) {
-        Ok(ProcessEnd::Exited(0)) => Ok(()),
-        Ok(ProcessEnd::Exited(code)) => Err(format!("exit code {code}")),
-        Ok(ProcessEnd::Signaled(signal)) => Err(format!("killed by {}", name(signal))),
+        Ok(end) => verdict(end),
         Err(RecvTimeoutError::Disconnected) => Err("the reaper's thread has died".to_owned()),
         Err(RecvTimeoutError::Timeout) => {
             for signal in [libc::SIGTERM, libc::SIGKILL] {
@@ -59,6 +57,18 @@ fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
             }
             Err(format!("timed out after {}", seconds(timeout)))
         }
+    }
+}
+
+/// How a program went that ends with 0 where all is well.
+///
+/// # Errors
+/// `exit code 3`, `killed by SIGSEGV`.
+pub(crate) fn verdict(end: ProcessEnd) -> Result<(), String> {
+    match end {
+        ProcessEnd::Exited(0) => Ok(()),
+        ProcessEnd::Exited(code) => Err(format!("exit code {code}")),
+        ProcessEnd::Signaled(signal) => Err(format!("killed by {}", name(signal))),
     }
 }
 

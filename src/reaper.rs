@@ -42,8 +42,19 @@ pub(crate) struct Signaling {
 pub(crate) enum Command {
     /// Start the child.
     StartChild(Program, Sender<io::Result<Pid>>),
-    /// Start another program, and report its end there.
-    StartHelper(Program, Sender<io::Result<Pid>>, Sender<ProcessEnd>),
+    /// Start another program.
+    StartHelper {
+        /// What to start.
+        program: Program,
+        /// Hears whether it was started.
+        answer: Sender<io::Result<Pid>>,
+        /// Hears of its end.
+        report: Sender<ProcessEnd>,
+        /// Kill what is left of its group when it has ended.
+        is_swept: bool,
+    },
+    /// Kill those groups now, and start no more of them.
+    Sweep(Sender<()>),
     /// Signal the child, unless it has ended.
     SignalChild(c_int),
     /// Signal the child's group, unless it is empty.
@@ -58,7 +69,16 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
     let (sender, commands) = mpsc::channel();
     let terminal = signaling.as_ref().and_then(|_| Terminal::of_stdin());
     let obituary = events.clone();
-    let mut reaper = Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), terminal, stops: 0 };
+    let mut reaper = Reaper {
+        signaling,
+        events,
+        commands,
+        child: None,
+        helpers: HashMap::new(),
+        is_swept: false,
+        terminal,
+        stops: 0,
+    };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
             let _ = obituary.send(Event::ThreadDied { thread: "reaper", message: panic_message(&*panic) });
@@ -72,10 +92,19 @@ struct Reaper {
     events: Sender<Event>,
     commands: Receiver<Command>,
     child: Option<Game>,
-    helpers: HashMap<Pid, Sender<ProcessEnd>>,
+    helpers: HashMap<Pid, Helper>,
+    /// No more programs whose groups are to be killed.
+    is_swept: bool,
     terminal: Option<Terminal>,
     /// Stop signals so far.
     stops: u64,
+}
+
+/// Another program.
+struct Helper {
+    report: Sender<ProcessEnd>,
+    /// What is left of its group when it has ended is killed.
+    is_swept: bool,
 }
 
 /// The child, and what is left of its group.
@@ -140,12 +169,20 @@ impl Reaper {
                 let started = self.start_child(program);
                 let _ = answer.send(started);
             }
-            Command::StartHelper(program, answer, report) => {
-                let started = sys::spawn(&program);
+            Command::StartHelper { program, answer, report, is_swept } => {
+                let is_late = is_swept && self.is_swept;
+                let started = if is_late { Err(io::Error::other("the shim is leaving")) } else { sys::spawn(&program) };
                 if let Ok(pid) = started {
-                    self.helpers.insert(pid, report);
+                    self.helpers.insert(pid, Helper { report, is_swept });
                 }
                 let _ = answer.send(started);
+            }
+            Command::Sweep(answer) => {
+                self.is_swept = true;
+                for pid in self.helpers.iter().filter(|(_, helper)| helper.is_swept).map(|(pid, _)| pid) {
+                    let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
+                }
+                let _ = answer.send(());
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
@@ -188,8 +225,12 @@ impl Reaper {
         match status {
             Status::Ended(end) if is_child => self.child_ended(pid, end),
             Status::Ended(end) => {
-                if let Some(report) = self.helpers.remove(&pid) {
-                    let _ = report.send(end);
+                if let Some(helper) = self.helpers.remove(&pid) {
+                    if helper.is_swept {
+                        // The number is its group's as long as the group has a process; where it has none, this fails.
+                        let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
+                    }
+                    let _ = helper.report.send(end);
                 } else {
                     log::debug!(pid = pid.as_raw(), end:% = end; "reaped an orphan");
                 }

@@ -18,11 +18,13 @@ use crate::hook;
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
 use crate::notify::Notifier;
 use crate::probe::{self, Command};
+use crate::relay::{Outputs, Relay};
 use crate::scrape;
 use crate::sdk::Sdk;
-use crate::settings::{Settings, StopSettings};
+use crate::settings::{Probe, Settings, StopSettings};
 use crate::stats::CallStats;
 use crate::status::{self, News, Report};
+use crate::watch::{self, Watch};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -36,6 +38,7 @@ pub struct Runtime<S> {
     events: Receiver<Event>,
     sender: Sender<Event>,
     probe: Option<Worker<Command>>,
+    watch: Option<Watch>,
     beat: Worker<Duration>,
     scrapes: Vec<scrape::Scrape>,
     status: Option<Worker<News>>,
@@ -47,6 +50,8 @@ pub struct Runtime<S> {
     /// Wrapper: what the child is, and the child once it was started.
     argv: Vec<OsString>,
     child: Option<Child>,
+    /// Its output on the way through, where that is looked at.
+    relay: Option<Relay>,
     /// The answer of the last call, until the machine has heard it.
     answer: Option<Answer>,
     events_since_answer: usize,
@@ -61,20 +66,27 @@ impl<S: Sdk> Runtime<S> {
         settings: Settings,
         config: Config,
         sdk: S,
-        processes: Processes,
+        mut processes: Processes,
         notifier: Option<Notifier>,
         argv: Vec<OsString>,
         (sender, events): (Sender<Event>, Receiver<Event>),
     ) -> io::Result<Self> {
+        let runs_programs =
+            settings.readiness.iter().chain(&settings.liveness).any(|probe| matches!(probe, Probe::Exec(_)));
+        let launcher = if runs_programs { Some(processes.launcher()?) } else { None };
+        // A game that is not started yet has written nothing: what is in the file is of an earlier one.
+        let watch = settings.log_probe().map(|target| watch::spawn(target, config.wrapper, sender.clone()));
         Ok(Self {
             machine: Machine::new(config, Instant::now()),
-            probe: Some(probe::spawn(&settings, sender.clone())?),
+            probe: Some(probe::spawn(&settings, launcher.as_ref(), sender.clone())?),
+            watch: watch.transpose()?.flatten(),
             beat: beat::spawn(sender.clone())?,
             scrapes: Vec::new(),
             status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
+            relay: None,
             notifier,
             settings,
             sdk,
@@ -94,14 +106,19 @@ impl<S: Sdk> Runtime<S> {
     pub fn run(mut self) -> ExitReason {
         let mut effects = Effects::new();
         self.machine.start(Instant::now(), &mut effects);
-        catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or_else(|panic| {
+        let reason = catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or_else(|panic| {
             let mut effects = Effects::new();
             self.answer = None;
             self.machine = self.machine.take_over(Instant::now());
             let event = Event::ThreadDied { thread: "main", message: panic_message(&*panic) };
             self.machine.step(Instant::now(), event, &mut effects);
             catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
-        })
+        });
+        self.processes.sweep();
+        if let Some(relay) = self.relay {
+            relay.finish();
+        }
+        reason
     }
 
     fn turn(&mut self, mut effects: Effects) -> ExitReason {
@@ -195,7 +212,14 @@ impl<S: Sdk> Runtime<S> {
             Effect::Log(notice) => write(&notice),
             Effect::AwaitReadiness => self.tell_probe(Command::AwaitReadiness),
             Effect::CheckLiveness => self.tell_probe(Command::CheckLiveness),
-            Effect::StopProbing => self.probe = None,
+            Effect::StopProbing => (self.probe, self.watch) = (None, None),
+            Effect::ReportLines(lines) => self.tell_probe(Command::LinesSeen(lines)),
+            Effect::StopWatching => {
+                self.watch = None;
+                if let Some(relay) = &mut self.relay {
+                    relay.stop_looking();
+                }
+            }
             Effect::SetHealthInterval(interval) => self.beat.tell(interval),
             Effect::StartScraping => self.start_scraping(),
             Effect::StartChild(variables) => self.start_child(variables),
@@ -209,13 +233,31 @@ impl<S: Sdk> Runtime<S> {
 
     fn start_child(&mut self, variables: Vec<(String, String)>) {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        match self.processes.start_child(&self.argv, variables) {
+        let outputs = match self.start_relay() {
+            Ok(outputs) => outputs,
+            Err(error) => {
+                log::error!("the game's output cannot be looked at for AGONES_SHIM_READY_LOG: {error}");
+                return self.report(Event::ChildNotStarted(ExitReason::System));
+            }
+        };
+        match self.processes.start_child(&self.argv, variables, outputs) {
             Ok(child) => self.child = Some(child),
             Err(error) => {
                 log::error!("{}", error.message);
                 self.report(Event::ChildNotStarted(error.reason));
             }
         }
+    }
+
+    /// What the child writes goes through the shim where a line of it is waited for; elsewhere it has the shim's own.
+    fn start_relay(&mut self) -> io::Result<Outputs> {
+        let Some(target) = self.settings.log_probe().filter(|target| target.file.is_none()) else {
+            return Ok([None, None]);
+        };
+        let size = self.processes.window_size()?;
+        let (relay, outputs) = Relay::start(&target.pattern, &size, &self.sender)?;
+        self.relay = Some(relay);
+        Ok(outputs)
     }
 
     fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {

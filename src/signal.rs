@@ -51,6 +51,14 @@ pub fn block() -> Blocked {
     Blocked { old }
 }
 
+/// Starts programs for a command that ends by itself, whose signals were released: the reaper must get its SIGCHLD.
+/// Before any thread.
+pub fn helpers(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Processes {
+    let old = sys::set_mask(Signals::NONE);
+    sys::set_mask(old.and(Signals::of(&[libc::SIGCHLD])));
+    Processes::unstarted(old, environment, std::sync::mpsc::channel().0)
+}
+
 fn blocked() -> Signals {
     Signals::ALL.without(FAULTS).without(LIBC_OWN)
 }

@@ -11,12 +11,15 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use nix::libc;
+use nix::sys::termios::{self, OutputFlags, SetArg};
 use nix::unistd::Pid;
 
 use crate::machine::ProcessEnd;
@@ -161,6 +164,13 @@ fn decode(status: c_int) -> Option<Status> {
 // SAFETY: descriptor 0 is open for as long as the process lives.
 pub const STDIN: BorrowedFd<'static> = unsafe { BorrowedFd::borrow_raw(0) };
 
+/// Standard output.
+// SAFETY: as for standard input.
+pub const STDOUT: BorrowedFd<'static> = unsafe { BorrowedFd::borrow_raw(1) };
+/// Standard error.
+// SAFETY: as for standard input.
+pub const STDERR: BorrowedFd<'static> = unsafe { BorrowedFd::borrow_raw(2) };
+
 /// The signals that were ignored when the process was started (nohup's SIGHUP, a parent's SIGPIPE).
 static IGNORED_AT_START: AtomicU64 = AtomicU64::new(0);
 /// Which of the descriptors 0, 1 and 2 were closed then, as bits.
@@ -203,6 +213,59 @@ pub fn ignored_at_start() -> Signals {
     Signals(IGNORED_AT_START.load(Ordering::Relaxed))
 }
 
+/// One of the standard descriptors was closed when the process was started.
+#[must_use]
+pub fn closed_at_start(fd: BorrowedFd<'_>) -> bool {
+    CLOSED_AT_START.load(Ordering::Relaxed) & (1 << fd.as_raw_fd()) != 0
+}
+
+/// Rows, columns, and both in pixels, of a terminal; `None` where it is none.
+#[must_use]
+pub fn window_size(terminal: BorrowedFd<'_>) -> Option<[u16; 4]> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the size is live.
+    check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) }).ok()?;
+    Some([size.ws_row, size.ws_col, size.ws_xpixel, size.ws_ypixel])
+}
+
+/// Sets what [`window_size`] gives.
+///
+/// # Errors
+/// `ENOTTY` where it is no terminal.
+pub fn set_window_size(terminal: BorrowedFd<'_>, size: [u16; 4]) -> io::Result<()> {
+    let size = libc::winsize { ws_row: size[0], ws_col: size[1], ws_xpixel: size[2], ws_ypixel: size[3] };
+    // SAFETY: the size is live.
+    check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }).map(drop)
+}
+
+/// Both ends of a new pseudo-terminal with the modes and the size of this one; the second is the program's. What is
+/// written to it comes out unchanged: this one makes its line ends.
+///
+/// # Errors
+/// There are no more, or no /dev/pts.
+pub fn terminal_like(terminal: BorrowedFd<'_>) -> io::Result<(OwnedFd, OwnedFd)> {
+    let open = |path: &str| {
+        let mut options = std::fs::File::options();
+        let file = options.read(true).write(true).custom_flags(libc::O_NOCTTY).open(path);
+        file.map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
+    };
+    let master = open("/dev/ptmx")?;
+    let (unlocked, mut number): (c_int, c_int) = (0, 0);
+    // SAFETY: both are live ints.
+    unsafe {
+        check(libc::ioctl(master.as_raw_fd(), libc::TIOCSPTLCK, &raw const unlocked))?;
+        check(libc::ioctl(master.as_raw_fd(), libc::TIOCGPTN, &raw mut number))?;
+    }
+    let slave = open(&format!("/dev/pts/{number}"))?;
+    let mut modes = termios::tcgetattr(terminal)?;
+    modes.output_flags.remove(OutputFlags::OPOST);
+    termios::tcsetattr(&slave, SetArg::TCSANOW, &modes)?;
+    if let Some(size) = window_size(terminal) {
+        set_window_size(master.as_fd(), size)?;
+    }
+    Ok((master.into(), slave.into()))
+}
+
 /// Makes the kernel ignore a signal, or treat it as it does by default.
 ///
 /// # Errors
@@ -232,6 +295,8 @@ pub struct Program {
     pub foreground: bool,
     /// Reads /dev/null and writes to this process's stderr, instead of having the same stdin and stdout.
     pub detached: bool,
+    /// What it has for stdout and stderr, where that is something else. Never one of the descriptors 0 to 2.
+    pub outputs: [Option<Arc<OwnedFd>>; 2],
 }
 
 /// Starts a program in a process group of its own, with the dispositions and standard descriptors that this process
@@ -297,6 +362,13 @@ unsafe fn become_program(
                 || libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) == -1)
         {
             return last_errno();
+        }
+        for (output, fd) in program.outputs.iter().zip([libc::STDOUT_FILENO, libc::STDERR_FILENO]) {
+            if let Some(output) = output
+                && libc::dup2(output.as_raw_fd(), fd) == -1
+            {
+                return last_errno();
+            }
         }
         let ignored = ignored_at_start();
         for signal in 1..=64 {

@@ -24,13 +24,24 @@ pub struct Message {
 }
 
 /// Lines that do not come from the machine.
-const OTHERS: [(Level, &str, &str); 3] = [
+const OTHERS: [(Level, &str, &str); 5] = [
     (Level::Warn, "`VARIABLE`: *value* ...", "The line says what the value leads to and what to write instead."),
     (
         Level::Error,
         "*program* was not found / is not executable / could not be started: ...",
         "Correct what stands behind `--`: an absolute path, or a name in PATH; the file needs its x bit, and its \
          interpreter or libraries.",
+    ),
+    (
+        Level::Error,
+        "the game's output cannot be looked at for AGONES_SHIM_READY_LOG: ...",
+        "The system gives no pipe, thread or pseudo-terminal: see its limits, and whether `/dev/pts` is mounted; or have the \
+         game log to a file and set `AGONES_SHIM_READY_LOG_FILE`.",
+    ),
+    (
+        Level::Warn,
+        "the game's last output is lost: whatever reads it has stopped reading",
+        "See what reads the container's stdout and stderr: it has read nothing for 3 s after the game's end.",
     ),
     (
         Level::Warn,

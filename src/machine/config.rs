@@ -21,10 +21,12 @@ pub struct Config {
     pub ready_timeout: Option<Duration>,
     pub health_interval: Option<Duration>,
     pub live_failure_threshold: Option<u32>,
-    /// A readiness round says nothing that a liveness round would not.
+    /// A readiness round says all that a liveness round would.
     pub liveness_is_readiness: bool,
     /// What the readings of each source are published as.
     pub publishes: Vec<Publishes>,
+    /// Lines that the log probe waits for; 0 where there is none.
+    pub ready_lines: u32,
     pub stop_timeout: Option<Duration>,
     pub stop_scope: StopScope,
     pub stop_hook: bool,
@@ -63,8 +65,9 @@ impl Config {
             ready_timeout: settings.ready_timeout,
             health_interval: settings.health_interval,
             live_failure_threshold: settings.live_failure_threshold.map(std::num::NonZeroU32::get),
-            liveness_is_readiness: settings.liveness == settings.readiness,
             publishes: settings.counters.iter().map(Publishes::new).collect(),
+            liveness_is_readiness: settings.liveness.iter().all(|probe| settings.readiness.contains(probe)),
+            ready_lines: settings.log_probe().map_or(0, |target| target.count.get()),
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,
             stop_hook: settings.stop_hook.is_some(),

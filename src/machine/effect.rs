@@ -19,6 +19,10 @@ pub enum Effect {
     CheckLiveness,
     /// Run no more rounds.
     StopProbing,
+    /// Tell the log probe that so many lines were seen so far.
+    ReportLines(u32),
+    /// Look for no more lines.
+    StopWatching,
     /// Report [`super::Event::HealthDue`] this often, first one interval from now.
     SetHealthInterval(Duration),
     /// Read every source of counts now and at its interval.

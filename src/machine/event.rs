@@ -26,6 +26,8 @@ pub enum Event {
         /// What it said, or why there is no reading.
         outcome: Result<Reading, String>,
     },
+    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`.
+    LinesSeen(u32),
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child has ended.

@@ -74,6 +74,8 @@ pub struct Machine {
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
+    /// Lines seen that the log probe waits for.
+    lines: u32,
     /// Why readiness failed last, for the line that says so.
     last_failure: String,
     /// Wrapper: the child's life.
@@ -101,6 +103,7 @@ impl Machine {
             health: Health::default(),
             stop: None,
             game_server: None,
+            lines: 0,
             last_failure: "no readiness round has ended yet".into(),
             child: Child::None,
             was_ready: false,
@@ -179,6 +182,7 @@ impl Machine {
             }
             Event::HealthDue => self.health_due(out),
             Event::Scraped { source, outcome } => self.scraped(source, outcome, out),
+            Event::LinesSeen(lines) => self.lines_seen(lines, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
@@ -272,6 +276,17 @@ impl Machine {
             Phase::Served => ("Agones to show Ready", self.claim_failure()),
             Phase::Ready | Phase::Stopping | Phase::Gone => return None,
         })
+    }
+
+    fn lines_seen(&mut self, lines: u32, out: &mut Effects) {
+        if self.lines >= self.config.ready_lines {
+            return;
+        }
+        self.lines = self.lines.saturating_add(lines);
+        out.push(Effect::ReportLines(self.lines));
+        if self.lines >= self.config.ready_lines {
+            out.push(Effect::StopWatching);
+        }
     }
 
     fn readiness_failed(&mut self, reports: &[ProbeReport], out: &mut Effects) {

@@ -5,6 +5,7 @@
 //! that one that hangs does not delay the others' verdicts, and the next round
 //! begins when the last has ended.
 
+mod exec;
 mod schedule;
 mod target;
 
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 pub use self::schedule::{Schedule, Try};
 pub use self::target::{Outcome, Prober};
+use crate::child::Launcher;
 use crate::machine::{Event, ProbeReport};
 use crate::settings::{ProbeSettings, Settings};
 use crate::worker::Worker;
@@ -26,14 +28,16 @@ pub enum Command {
     AwaitReadiness,
     /// Run one liveness round.
     CheckLiveness,
+    /// So many lines that the log probe waits for were seen so far.
+    LinesSeen(u32),
 }
 
-/// Starts the probe thread; it is idle until it is told something.
+/// Starts the probe thread; it is idle until it is told something. Probes that run a program need a launcher.
 ///
 /// # Errors
 /// The system refuses another thread.
-pub fn spawn(settings: &Settings, events: Sender<Event>) -> io::Result<Worker<Command>> {
-    let (probers, readiness, liveness) = Prober::shared(&settings.readiness, &settings.liveness);
+pub fn spawn(settings: &Settings, launcher: Option<&Launcher>, events: Sender<Event>) -> io::Result<Worker<Command>> {
+    let (probers, readiness, liveness) = Prober::shared(&settings.readiness, &settings.liveness, launcher);
     let rounds = Rounds { probers, timeout: settings.probe_timeout };
     let interval = settings.ready_interval;
     Worker::spawn("probe", events, move |commands, events| {
@@ -43,8 +47,8 @@ pub fn spawn(settings: &Settings, events: Sender<Event>) -> io::Result<Worker<Co
 
 /// Runs one liveness round, here and now.
 #[must_use]
-pub fn liveness_round(settings: &ProbeSettings) -> Vec<ProbeReport> {
-    let (probers, _, liveness) = Prober::shared(&[], &settings.liveness);
+pub fn liveness_round(settings: &ProbeSettings, launcher: Option<&Launcher>) -> Vec<ProbeReport> {
+    let (probers, _, liveness) = Prober::shared(&[], &settings.liveness, launcher);
     Rounds { probers, timeout: settings.probe_timeout }.run(&liveness)
 }
 
@@ -71,6 +75,16 @@ fn run(
                 None
             }
             Ok(Command::CheckLiveness) => Some(Event::LivenessChecked(rounds.run(liveness))),
+            Ok(Command::LinesSeen(lines)) => {
+                for prober in rounds.lines_seen(lines) {
+                    if let (Some(waiting), Some(probe)) =
+                        (&mut waiting, readiness.iter().position(|&place| place == prober))
+                    {
+                        waiting.schedule.urge(probe, Instant::now());
+                    }
+                }
+                None
+            }
             Err(RecvTimeoutError::Timeout) => {
                 waiting.as_mut().and_then(|waiting| waiting.round(&mut rounds, readiness))
             }
@@ -135,6 +149,12 @@ impl Rounds {
     fn run(&mut self, probers: &[usize]) -> Vec<ProbeReport> {
         let outcomes = self.outcomes(probers);
         probers.iter().zip(outcomes).map(|(&prober, outcome)| self.report(prober, outcome)).collect()
+    }
+
+    /// Tells the probers of lines; the places of those that pass from now on.
+    fn lines_seen(&mut self, lines: u32) -> Vec<usize> {
+        let told = self.probers.iter_mut().map(|prober| prober.lines_seen(lines));
+        told.enumerate().filter(|(_, passes)| *passes).map(|(place, _)| place).collect()
     }
 
     fn report(&self, prober: usize, outcome: Outcome) -> ProbeReport {

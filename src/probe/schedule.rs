@@ -64,6 +64,14 @@ impl Schedule {
         all.filter(|&probe| matches!(self.next[probe], Next::At(at) if at <= now)).collect()
     }
 
+    /// There is news of a probe: it is due now, and the round that decides need not wait for the others.
+    pub fn urge(&mut self, probe: usize, now: Instant) {
+        self.decide_at = now;
+        // With a set interval a round is all of them.
+        let due = if self.interval.is_some() { 0..self.next.len() } else { probe..probe + 1 };
+        self.next[due].fill(Next::At(now));
+    }
+
     /// Takes the outcome of a round that began at `began` and has ended now.
     /// True when all probes have passed in it.
     pub fn record(&mut self, round: &[(usize, Try)], began: Instant, now: Instant) -> bool {
@@ -132,6 +140,23 @@ mod tests {
         assert!(schedule.due(millis(start, 50)).is_empty(), "the first round met probe 0 just now");
         assert_eq!(schedule.next_due(), millis(start, 1000));
         assert_eq!(schedule.due(millis(start, 1000)), [0, 1]);
+    }
+
+    #[test]
+    fn news_of_a_probe_brings_it_and_the_deciding_round_at_once() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(2, None, start);
+        assert!(!schedule.record(&[(0, Passed), (1, Answered)], start, start));
+        schedule.urge(1, millis(start, 300));
+        assert_eq!(schedule.due(millis(start, 300)), [1]);
+        assert!(!schedule.record(&[(1, Passed)], millis(start, 300), millis(start, 300)));
+        assert_eq!(schedule.due(millis(start, 300)), [0, 1]);
+        assert!(schedule.record(&[(0, Passed), (1, Passed)], millis(start, 300), millis(start, 300)));
+
+        let mut schedule = Schedule::new(2, Some(Duration::from_secs(3)), start);
+        assert!(!schedule.record(&[(0, Passed), (1, Answered)], start, start));
+        schedule.urge(1, millis(start, 300));
+        assert_eq!(schedule.due(millis(start, 300)), [0, 1], "with a set interval a round is all of them");
     }
 
     #[test]

@@ -70,7 +70,9 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         ("readiness", listed(&settings.readiness)),
         (
             "liveness",
-            if settings.liveness == settings.readiness {
+            if settings.liveness.is_empty() {
+                "the child's own life (the wrapper's; a sidecar has none)".into()
+            } else if settings.liveness == settings.readiness {
                 "the readiness set".into()
             } else {
                 listed(&settings.liveness)
@@ -181,6 +183,11 @@ const LOGIN: &str = " (user and password ***)";
 fn listed(probes: &[Probe]) -> String {
     let shown = probes.iter().map(|probe| match probe {
         Probe::Http(target) if target.credentials.is_some() => format!("{probe} (user and password ***)"),
+        Probe::Log(target) => {
+            let lines = if target.count.get() == 1 { "line" } else { "lines" };
+            let place = target.file.as_deref().unwrap_or("the child's stdout and stderr");
+            format!("{probe} ({} {lines} of {place})", target.count)
+        }
         _ => probe.to_string(),
     });
     shown.collect::<Vec<_>>().join(", ")
@@ -205,11 +212,17 @@ mod tests {
 AGONES_SHIM_READY_TCP=7777 (set)
 AGONES_SHIM_READY_HTTP= (unset)
 AGONES_SHIM_READY_QUERY= (unset)
+AGONES_SHIM_READY_LOG= (unset)
+AGONES_SHIM_READY_LOG_COUNT=1 (default)
+AGONES_SHIM_READY_LOG_FILE= (unset)
+AGONES_SHIM_READY_FILE= (unset)
+AGONES_SHIM_READY_EXEC= (unset)
 AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
 AGONES_SHIM_READY_TIMEOUT_SECS=0 (default)
 AGONES_SHIM_LIVE_TCP= (default: readiness set)
 AGONES_SHIM_LIVE_HTTP= (default: readiness set)
 AGONES_SHIM_LIVE_QUERY= (default: readiness set)
+AGONES_SHIM_LIVE_EXEC= (default: readiness set)
 AGONES_SHIM_LIVE_FAILURE_THRESHOLD= (default: 3 or more)
 AGONES_SHIM_PROBE_TIMEOUT_SECS=2 (default)
 AGONES_SHIM_HEALTH_INTERVAL_SECS= (default: 5 or less)
@@ -303,6 +316,35 @@ status: off
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
         }
+    }
+
+    #[test]
+    fn lines_files_and_programs_are_shown_and_what_of_them_is_liveness() {
+        let text = checked(&[
+            ("AGONES_SHIM_READY_LOG", r"^Done \(\d"),
+            ("AGONES_SHIM_READY_LOG_COUNT", "2"),
+            ("AGONES_SHIM_READY_FILE", "/run/ready, /run/map"),
+            ("AGONES_SHIM_READY_EXEC", "check --password secret | cat"),
+        ])
+        .expect("all is well");
+        for line in [
+            r#"readiness: log "^Done \(\d" (2 lines of the child's stdout and stderr), file /run/ready, file /run/map, exec check"#,
+            "liveness: exec check",
+            "warning: AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_LOG_FILE is not: a sidecar cannot read what the game writes to its stdout (write the path of its log) (the wrapper needs nothing of that)",
+            "warning: AGONES_SHIM_READY_EXEC: | is passed on as it stands, since no shell runs the program (put it in quotes, or write sh -c '...')",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+        }
+        let text =
+            checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_READY_LOG_FILE", "/log")]).expect("warnings");
+        for line in [
+            r#"readiness: log ".*" (1 line of /log)"#,
+            "liveness: the child's own life (the wrapper's; a sidecar has none)",
+            r#"warning: AGONES_SHIM_READY_LOG: ".*" matches every line, the first one too (write what only that line has)"#,
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+        }
+        assert!(text.contains("so that a sidecar would beat for a dead game"), "{text}");
     }
 
     #[test]

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use super::words::Words;
 use super::{
-    Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, Probe, ProbeSettings, QueryTarget, SdkMode, SdkSettings,
-    Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal, TcpTarget,
+    Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings, QueryTarget,
+    SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal,
+    TcpTarget,
 };
 use crate::exposition::Selector;
 
@@ -20,11 +21,17 @@ pub(super) struct Draft {
     pub ready_tcp: Option<Vec<TcpTarget>>,
     pub ready_http: Option<Vec<HttpTarget>>,
     pub ready_query: Option<Vec<QueryTarget>>,
+    pub ready_log: Option<Pattern>,
+    pub ready_log_count: Option<NonZeroU32>,
+    pub ready_log_file: Option<String>,
+    pub ready_file: Option<Vec<String>>,
+    pub ready_exec: Option<Words>,
     pub ready_interval: Option<Duration>,
     pub ready_timeout: Option<Duration>,
     pub live_tcp: Option<Vec<TcpTarget>>,
     pub live_http: Option<Vec<HttpTarget>>,
     pub live_query: Option<Vec<QueryTarget>>,
+    pub live_exec: Option<Words>,
     pub live_failure_threshold: Option<NonZeroU32>,
     pub probe_timeout: Option<Duration>,
     pub health_interval: Option<Duration>,
@@ -66,6 +73,10 @@ fn probes<T: Clone>(targets: Option<&Vec<T>>, probe: fn(T) -> Probe) -> impl Ite
     targets.into_iter().flatten().cloned().map(probe)
 }
 
+fn program(words: &Words) -> Probe {
+    Probe::Exec(words.argv.clone())
+}
+
 impl Draft {
     /// What the variables with this number leave.
     pub fn of(&self, number: usize) -> Option<&Self> {
@@ -82,19 +93,29 @@ impl Draft {
     }
 
     pub fn readiness(&self) -> Vec<Probe> {
+        let line = self.ready_line();
         probes(self.ready_tcp.as_ref(), Probe::Tcp)
             .chain(probes(self.ready_http.as_ref(), Probe::Http))
             .chain(probes(self.ready_query.as_ref(), Probe::Query))
+            .chain(line.map(Probe::Log))
+            .chain(probes(self.ready_file.as_ref(), Probe::File))
+            .chain(self.ready_exec.iter().map(program))
             .collect()
     }
 
-    /// Setting any of them replaces the whole default set.
+    fn ready_line(&self) -> Option<LogTarget> {
+        let (pattern, count) = (self.ready_log.clone()?, self.ready_log_count?);
+        Some(LogTarget { pattern, count, file: self.ready_log_file.clone() })
+    }
+
+    /// Setting any of them replaces the whole default set: what of the readiness set tells whether the server lives.
     pub fn liveness(&self) -> Vec<Probe> {
         let own: Vec<Probe> = probes(self.live_tcp.as_ref(), Probe::Tcp)
             .chain(probes(self.live_http.as_ref(), Probe::Http))
             .chain(probes(self.live_query.as_ref(), Probe::Query))
+            .chain(self.live_exec.iter().map(program))
             .collect();
-        if own.is_empty() { self.readiness() } else { own }
+        if own.is_empty() { self.readiness().into_iter().filter(Probe::tells_life).collect() } else { own }
     }
 
     // The functions below give `None` only where a row with a default has left

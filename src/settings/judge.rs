@@ -19,6 +19,14 @@ const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
 /// than this leaves the game no time to save.
 const LONG_HOOK: Duration = Duration::from_secs(20);
 
+/// Probes that tell whether the game server began, and not whether it lives now.
+const BEGINNINGS: [&str; 2] = [table::READY_LOG, table::READY_FILE];
+
+/// The variables of the probes that tell whether it lives.
+fn living() -> impl Iterator<Item = &'static str> {
+    table::READINESS.into_iter().filter(|variable| !BEGINNINGS.contains(variable)).chain(table::LIVENESS)
+}
+
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
 
@@ -32,7 +40,18 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
     errors.extend(no_probe(reader, reading));
     if reader.is_shim() {
         errors.extend(counter::together(reading));
-        warnings.extend(hook_without_shell(reading));
+        errors.extend(log_without_line(reading));
+        let problems = [unreadable_log(reading), lifeless(reading)].into_iter().flatten();
+        match reader {
+            Reader::Sidecar => errors.extend(problems),
+            // It speaks for the wrapper too, which can do without.
+            Reader::Check => warnings.extend(problems.map(|problem| {
+                warning(&problem.variable, format!("{} (the wrapper needs nothing of that)", problem.message))
+            })),
+            _ => {}
+        }
+        warnings.extend(any_line(reading));
+        warnings.extend(without_shell(reading));
         warnings.extend(long_hook(reading));
         warnings.extend(taken_port(reading));
     }
@@ -42,7 +61,6 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
 fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
     let is_any_set = |variables: &[&str]| variables.iter().any(|variable| reading.is_set(variable));
     let has_readiness = is_any_set(&table::READINESS);
-    let has_liveness = is_any_set(&table::LIVENESS);
     if reader.is_shim() && !has_readiness {
         let also = table::READINESS[1..].join(" or ");
         return Some(error(
@@ -50,7 +68,7 @@ fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
             format!("is not set, nor is {also}: at least one readiness probe is required (write the game's port)"),
         ));
     }
-    if reader == Reader::Probe && !has_readiness && !has_liveness {
+    if reader == Reader::Probe && !living().any(|variable| reading.is_set(variable)) {
         return Some(error(
             table::LIVE_TCP,
             "is not set, nor is any other probe: there is nothing to probe (write the game's port)".into(),
@@ -59,11 +77,57 @@ fn no_probe(reader: Reader, reading: &Reading) -> Option<Error> {
     None
 }
 
-fn hook_without_shell(reading: &Reading) -> Option<Warning> {
-    let c = reading.draft.stop_hook.as_ref()?.shell?;
-    let message =
-        format!("{c} is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')");
-    Some(warning(table::STOP_HOOK, message))
+fn log_without_line(reading: &Reading) -> Vec<Error> {
+    if reading.is_set(table::READY_LOG) {
+        return Vec::new();
+    }
+    let set = [table::READY_LOG_COUNT, table::READY_LOG_FILE].into_iter().filter(|variable| reading.is_set(variable));
+    let message = format!("is set, but {} is not: there is no line to wait for (set it too)", table::READY_LOG);
+    set.map(|variable| error(variable, message.clone())).collect()
+}
+
+fn unreadable_log(reading: &Reading) -> Option<Error> {
+    let is_unreadable = reading.draft.ready_log.is_some() && !reading.is_set(table::READY_LOG_FILE);
+    let message = format!(
+        "is set, but {} is not: a sidecar cannot read what the game writes to its stdout (write the path of its log)",
+        table::READY_LOG_FILE
+    );
+    is_unreadable.then(|| error(table::READY_LOG, message))
+}
+
+/// Nothing would ever notice that the game has died.
+fn lifeless(reading: &Reading) -> Option<Error> {
+    let draft = &reading.draft;
+    let only = [(draft.ready_log.is_some(), table::READY_LOG), (draft.ready_file.is_some(), table::READY_FILE)];
+    let (_, only) = only.into_iter().find(|(is_good, _)| *is_good)?;
+    let message = "tells that the game server has begun and nothing of its end, so that a sidecar would beat for a \
+                   dead game: set a liveness probe too (AGONES_SHIM_LIVE_TCP, AGONES_SHIM_LIVE_EXEC, ...)";
+    let is_lifeless = !living().any(|variable| reading.is_set(variable));
+    is_lifeless.then(|| error(only, message.into()))
+}
+
+fn any_line(reading: &Reading) -> Option<Warning> {
+    reading.draft.ready_log.as_ref().filter(|pattern| pattern.is_match(b""))?;
+    let shown = quote(reading.shown.get(table::READY_LOG)?);
+    let message = format!("{shown} matches every line, the first one too (write what only that line has)");
+    Some(warning(table::READY_LOG, message))
+}
+
+fn without_shell(reading: &Reading) -> Vec<Warning> {
+    let draft = &reading.draft;
+    let commands = [
+        (table::READY_EXEC, &draft.ready_exec, "program"),
+        (table::LIVE_EXEC, &draft.live_exec, "program"),
+        (table::STOP_HOOK, &draft.stop_hook, "hook"),
+    ];
+    let shells = commands.into_iter().filter_map(|(variable, words, what)| {
+        let c = words.as_ref()?.shell?;
+        let message = format!(
+            "{c} is passed on as it stands, since no shell runs the {what} (put it in quotes, or write sh -c '...')"
+        );
+        Some(warning(variable, message))
+    });
+    shells.collect()
 }
 
 fn long_hook(reading: &Reading) -> Option<Warning> {

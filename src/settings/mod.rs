@@ -14,6 +14,7 @@ mod filter;
 pub mod help;
 mod judge;
 pub mod parse;
+pub(crate) mod pattern;
 mod query;
 mod row;
 mod show;
@@ -25,6 +26,7 @@ mod values;
 mod words;
 
 pub use address::status_addr;
+pub use pattern::Pattern;
 pub(crate) use suggest::nearest;
 
 use std::num::{NonZeroU16, NonZeroU32};
@@ -75,6 +77,14 @@ pub struct Settings {
     pub log: LogSettings,
 }
 
+impl Settings {
+    /// What the log probe waits for, if there is one.
+    #[must_use]
+    pub fn log_probe(&self) -> Option<&LogTarget> {
+        self.readiness.iter().find_map(|probe| if let Probe::Log(target) = probe { Some(target) } else { None })
+    }
+}
+
 /// What `agones-shim probe` reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeSettings {
@@ -115,6 +125,31 @@ pub enum Probe {
     Http(HttpTarget),
     /// A server that must answer its query protocol.
     Query(QueryTarget),
+    /// A line that must have been written.
+    Log(LogTarget),
+    /// A path that must exist.
+    File(String),
+    /// A program and its arguments, never empty: it must exit with 0.
+    Exec(Vec<String>),
+}
+
+impl Probe {
+    /// It tells whether the game server lives now, and not only that it once began.
+    #[must_use]
+    pub fn tells_life(&self) -> bool {
+        !matches!(self, Self::Log(_) | Self::File(_))
+    }
+}
+
+/// A line that the game writes when it is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogTarget {
+    /// What it looks like.
+    pub pattern: Pattern,
+    /// So many such lines.
+    pub count: NonZeroU32,
+    /// Where it is written; `None` is the child's stdout and stderr.
+    pub file: Option<String>,
 }
 
 /// A server that answers a query protocol.

@@ -28,13 +28,17 @@ impl fmt::Display for HttpTarget {
     }
 }
 
-/// `tcp localhost:7777`, `http http://localhost:8080/healthz`.
+/// `tcp localhost:7777`, `http http://localhost:8080/healthz`, `log "Done"`, `file /run/ready`, `exec check`.
 impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(target) => write!(f, "tcp {target}"),
             Self::Http(target) => write!(f, "http {target}"),
             Self::Query(target) => write!(f, "query {target}"),
+            Self::Log(target) => write!(f, "log {}", target.pattern),
+            Self::File(path) => write!(f, "file {path}"),
+            // The arguments may hold a password.
+            Self::Exec(argv) => write!(f, "exec {}", argv.first().map_or("", String::as_str)),
         }
     }
 }

@@ -7,7 +7,7 @@
 pub use super::row::{Default, Group, Reader, Setting};
 
 use super::values::{self, counter_name, list_name, quote, rounds, seconds, seconds_or_zero, word};
-use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, query, signal, url, words};
+use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, pattern, query, signal, url, words};
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -29,16 +29,28 @@ pub(super) const READY_TCP: &str = "AGONES_SHIM_READY_TCP";
 pub(super) const READY_HTTP: &str = "AGONES_SHIM_READY_HTTP";
 /// The variable of the readiness probes that query.
 pub(super) const READY_QUERY: &str = "AGONES_SHIM_READY_QUERY";
+/// The variable of the line that means readiness.
+pub(super) const READY_LOG: &str = "AGONES_SHIM_READY_LOG";
+/// The variable of how many such lines it takes.
+pub(super) const READY_LOG_COUNT: &str = "AGONES_SHIM_READY_LOG_COUNT";
+/// The variable of the file that they are written to.
+pub(super) const READY_LOG_FILE: &str = "AGONES_SHIM_READY_LOG_FILE";
+/// The variable of the files whose existence means readiness.
+pub(super) const READY_FILE: &str = "AGONES_SHIM_READY_FILE";
+/// The variable of the program that tells readiness.
+pub(super) const READY_EXEC: &str = "AGONES_SHIM_READY_EXEC";
 /// The variable of the liveness probes over TCP.
 pub(super) const LIVE_TCP: &str = "AGONES_SHIM_LIVE_TCP";
 /// The variable of the liveness probes over HTTP.
 pub(super) const LIVE_HTTP: &str = "AGONES_SHIM_LIVE_HTTP";
 /// The variable of the liveness probes that query.
 pub(super) const LIVE_QUERY: &str = "AGONES_SHIM_LIVE_QUERY";
+/// The variable of the program that tells liveness.
+pub(super) const LIVE_EXEC: &str = "AGONES_SHIM_LIVE_EXEC";
 /// The variables of readiness probes of all kinds.
-pub(super) const READINESS: [&str; 3] = [READY_TCP, READY_HTTP, READY_QUERY];
+pub(super) const READINESS: [&str; 6] = [READY_TCP, READY_HTTP, READY_QUERY, READY_LOG, READY_FILE, READY_EXEC];
 /// The variables of liveness probes of all kinds.
-pub(super) const LIVENESS: [&str; 3] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY];
+pub(super) const LIVENESS: [&str; 4] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY, LIVE_EXEC];
 /// The variable of the stop hook.
 pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
 /// The variable of its timeout.
@@ -79,6 +91,56 @@ pub const SETTINGS: &[Setting] = &[
         readers: PROBES,
         is_url: false,
         parse: |draft, text| query::list(text).map(|targets| draft.ready_query = Some(targets)),
+    },
+    Setting {
+        variable: READY_LOG,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "REGEX",
+        help: "Regular expression that a line must match: of the child's stdout or stderr in the wrapper, else of `AGONES_SHIM_READY_LOG_FILE`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, pattern::pattern).map(|pattern| draft.ready_log = Some(pattern)),
+    },
+    Setting {
+        variable: READY_LOG_COUNT,
+        group: Group::Readiness,
+        default: Default::Text("1"),
+        value: "LINES",
+        help: "So many lines must match `AGONES_SHIM_READY_LOG`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, values::lines).map(|lines| draft.ready_log_count = Some(lines)),
+    },
+    Setting {
+        variable: READY_LOG_FILE,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "PATH",
+        help: "File whose lines are looked at; it may come late, be rotated or truncated. The wrapper passes over what is in it at the start",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, values::path).map(|path| draft.ready_log_file = Some(path)),
+    },
+    Setting {
+        variable: READY_FILE,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "PATHS",
+        help: "Files that must exist, several with commas. One of an earlier run counts too: let the game's start remove it",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| paths(text).map(|paths| draft.ready_file = Some(paths)),
+    },
+    Setting {
+        variable: READY_EXEC,
+        group: Group::Readiness,
+        default: Default::Nothing,
+        value: "COMMAND",
+        help: "Program that must exit 0 within the probe timeout; its process group is killed after. Arguments split like a shell's words, no shell needed",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| one(text, words::split).map(|words| draft.ready_exec = Some(words)),
     },
     Setting {
         variable: "AGONES_SHIM_READY_INTERVAL_SECS",
@@ -129,6 +191,16 @@ pub const SETTINGS: &[Setting] = &[
         readers: PROBES,
         is_url: false,
         parse: |draft, text| query::list(text).map(|targets| draft.live_query = Some(targets)),
+    },
+    Setting {
+        variable: LIVE_EXEC,
+        group: Group::Liveness,
+        default: Default::Words("readiness set"),
+        value: "COMMAND",
+        help: "Program that must exit 0, written like `AGONES_SHIM_READY_EXEC`. Setting any liveness probe replaces the whole default set",
+        readers: PROBES,
+        is_url: false,
+        parse: |draft, text| one(text, words::split).map(|words| draft.live_exec = Some(words)),
     },
     Setting {
         variable: "AGONES_SHIM_LIVE_FAILURE_THRESHOLD",
@@ -437,6 +509,11 @@ pub fn is_setting(variable: &str) -> bool {
 /// A value that is one, with its quoted text in front of what is wrong.
 fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Vec<String>> {
     parse(text).map_err(|wrong| vec![format!("{} {wrong}", quote(text))])
+}
+
+/// A list of paths.
+fn paths(text: &str) -> Result<Vec<String>, Vec<String>> {
+    values::list(text, |items, index| values::path(items[index]), |items, index| items[index].to_owned())
 }
 
 /// A list of TCP targets.

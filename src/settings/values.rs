@@ -21,7 +21,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const MOST_ITEMS: usize = 64;
 
 /// Shown of a value in a message, in characters: a variable can hold 128 KiB.
-const SHOWN: usize = 120;
+pub(super) const SHOWN: usize = 120;
 
 /// A time above 0.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
@@ -96,6 +96,25 @@ pub(super) fn rounds(text: &str) -> Result<NonZeroU32, String> {
         Ok(None) => Err("is not a number of rounds above 0 (write 1 or more)".into()),
         Err(_) => Err(format!("is too many rounds (write at most {})", u32::MAX)),
     }
+}
+
+/// A number of lines.
+pub(super) fn lines(text: &str) -> Result<NonZeroU32, String> {
+    match text.parse() {
+        Ok(lines) if is_digits(text) => Ok(lines),
+        _ if is_digits(text) && text.bytes().any(|byte| byte != b'0') => {
+            Err(format!("is too many lines (write at most {})", u32::MAX))
+        }
+        _ => Err("is not a number of lines above 0 (write 1 or more)".into()),
+    }
+}
+
+/// A path of a file; it need not be there.
+pub(super) fn path(text: &str) -> Result<String, String> {
+    if text.chars().any(char::is_control) {
+        return Err("is not a path: it has a control character in it".into());
+    }
+    Ok(text.to_owned())
 }
 
 /// A port number.

@@ -25,6 +25,7 @@ mod query;
 mod quiet;
 mod readiness;
 mod readme;
+mod ready_file_exec;
 mod real_server;
 mod scene;
 mod sdk_command;

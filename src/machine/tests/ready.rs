@@ -176,3 +176,19 @@ fn waiting_is_reported_every_minute_with_what_is_waited_for() {
     world.run(60.0);
     assert_eq!(world.lines(&["still waiting"]).len(), 4, "{:#?}", world.trace);
 }
+
+#[test]
+fn lines_are_counted_until_there_are_enough_of_them() {
+    let mut world = World::started(Config { ready_lines: 3, ..config() }, |_| ());
+    for lines in [1, 1, 5, 1] {
+        world.event(Event::LinesSeen(lines));
+    }
+    assert_eq!(
+        world.lines(&["lines ", "watching"]),
+        ["0.00 lines 1", "0.00 lines 2", "0.00 lines 7", "0.00 stop watching"]
+    );
+
+    let mut world = World::started(config(), |_| ());
+    world.event(Event::LinesSeen(1));
+    assert_eq!(world.count("lines"), 0, "nobody waits for any");
+}

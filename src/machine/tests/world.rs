@@ -23,6 +23,7 @@ pub fn config() -> Config {
         live_failure_threshold: None,
         liveness_is_readiness: true,
         publishes: Vec::new(),
+        ready_lines: 0,
         stop_timeout: None,
         stop_scope: StopScope::Group,
         stop_hook: false,
@@ -266,6 +267,8 @@ impl World {
                     }
                 }
                 Effect::StartScraping => self.note("scrape"),
+                Effect::ReportLines(lines) => self.note(&format!("lines {lines}")),
+                Effect::StopWatching => self.note("stop watching"),
             }
         }
         if let Some((takes, answer)) = answer {

@@ -154,7 +154,7 @@ fn all_errors_come_at_once_in_the_tables_order() {
 
 #[test]
 fn a_readiness_probe_is_required_of_a_shim_alone() {
-    let none = "AGONES_SHIM_READY_TCP: is not set, nor is AGONES_SHIM_READY_HTTP or AGONES_SHIM_READY_QUERY: at least one readiness probe is required (write the game's port)";
+    let none = "AGONES_SHIM_READY_TCP: is not set, nor is AGONES_SHIM_READY_HTTP or AGONES_SHIM_READY_QUERY or AGONES_SHIM_READY_LOG or AGONES_SHIM_READY_FILE or AGONES_SHIM_READY_EXEC: at least one readiness probe is required (write the game's port)";
     // An empty variable counts as unset, and liveness alone is not enough.
     let variables = environment(&[("AGONES_SHIM_READY_TCP", ""), ("AGONES_SHIM_LIVE_TCP", "7777")]);
     assert_eq!(lines(sidecar(variables.clone())), [none]);
@@ -331,7 +331,7 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
             ("AGONES_SHIM_HEALTH_INTERVAL", "5"),
             ("AGONES_SHIM_LIVENESS_TCP", "5"),
             ("AGONES_SHIM_PORT_80_QUIC", "x"),
-            ("AGONES_SHIM_READY_PORT", "7777"),
+            ("AGONES_SHIM_GAME_PORT", "7777"),
             ("AGONES_SHIM_\u{1b}[2J", "x"),
             ("AGONES_SHIMMER", "x"),
             ("agones_shim_ready_tcp", "x"),
@@ -341,7 +341,7 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
             "AGONES_SHIM_HEALTH_INTERVAL: is not a setting (did you mean AGONES_SHIM_HEALTH_INTERVAL_SECS?)",
             "AGONES_SHIM_LIVENESS_TCP: is not a setting (did you mean AGONES_SHIM_LIVE_TCP?)",
             "AGONES_SHIM_PORT_80_QUIC: is not a setting (--help lists them all)",
-            "AGONES_SHIM_READY_PORT: is not a setting (--help lists them all)",
+            "AGONES_SHIM_GAME_PORT: is not a setting (--help lists them all)",
         ]
     );
 }
@@ -686,5 +686,66 @@ proptest! {
             Err(rejected) => rejected.to_string(),
         };
         prop_assert!(!shown.contains("SECRET"), "{url}: {shown}");
+    }
+}
+
+/// Issue 8: what of a game's beginning can be waited for, and what cannot stand for its life.
+#[test]
+fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
+    let log = ("AGONES_SHIM_READY_LOG", "Done");
+    let file = ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game");
+    let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
+
+    let (settings, warnings) = wrapper(environment(&[log])).expect("the child's output is there");
+    assert_eq!(
+        (shown(&settings.readiness), settings.liveness, warnings),
+        (vec![r#"log "Done""#.into()], vec![], vec![])
+    );
+
+    assert_eq!(
+        lines(sidecar(environment(&[log, ("AGONES_SHIM_LIVE_TCP", "1")]))),
+        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_LOG_FILE is not: a sidecar cannot read what the game \
+          writes to its stdout (write the path of its log)"]
+    );
+    for (variables, variable) in [
+        (vec![log, file], "AGONES_SHIM_READY_LOG"),
+        (vec![("AGONES_SHIM_READY_FILE", "/run/ready")], "AGONES_SHIM_READY_FILE"),
+    ] {
+        let mut variables = environment(&variables);
+        assert_eq!(
+            lines(sidecar(variables.clone())),
+            [format!(
+                "{variable}: tells that the game server has begun and nothing of its end, so that a sidecar would beat \
+                 for a dead game: set a liveness probe too (AGONES_SHIM_LIVE_TCP, AGONES_SHIM_LIVE_EXEC, ...)"
+            )]
+        );
+        variables.extend(environment(&[("AGONES_SHIM_LIVE_EXEC", "check -x")]));
+        let (settings, _) = sidecar(variables).expect("a liveness probe");
+        assert_eq!(shown(&settings.liveness), ["exec check"]);
+    }
+    let mixed = environment(&[log, file, ("AGONES_SHIM_READY_TCP", "1"), ("AGONES_SHIM_READY_EXEC", "a 'b c'")]);
+    let (settings, _) = sidecar(mixed.clone()).expect("TCP tells life");
+    assert_eq!(shown(&settings.readiness), ["tcp localhost:1", r#"log "Done""#, "exec a"]);
+    assert_eq!(shown(&settings.liveness), ["tcp localhost:1", "exec a"]);
+    assert_eq!(settings.liveness[1], Probe::Exec(vec!["a".into(), "b c".into()]));
+    assert_eq!(shown(&probe(mixed).expect("the same").0.liveness), ["tcp localhost:1", "exec a"]);
+    assert_eq!(lines(probe(environment(&[log]))).len(), 1, "nothing to probe");
+}
+
+#[test]
+fn how_often_and_where_means_nothing_without_a_line() {
+    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game")];
+    let message = "is set, but AGONES_SHIM_READY_LOG is not: there is no line to wait for (set it too)";
+    assert_eq!(
+        lines(wrapper(with_probe(&variables))),
+        [format!("{}: {message}", variables[0].0), format!("{}: {message}", variables[1].0)]
+    );
+    for (text, wrong) in [
+        ("0", r#""0" is not a number of lines above 0 (write 1 or more)"#),
+        ("+1", r#""+1" is not a number of lines above 0 (write 1 or more)"#),
+        ("4294967296", r#""4294967296" is too many lines (write at most 4294967295)"#),
+    ] {
+        let variables = [("AGONES_SHIM_READY_LOG", "x"), ("AGONES_SHIM_READY_LOG_COUNT", text)];
+        assert_eq!(lines(wrapper(with_probe(&variables))), [format!("AGONES_SHIM_READY_LOG_COUNT: {wrong}")]);
     }
 }
