@@ -21,7 +21,7 @@ use crate::machine::{CallError, CallErrorKind, seconds};
 use crate::proto::{self, beta, sdk};
 use crate::quiet::{self, Quiet};
 use crate::resolve::Resolver;
-use crate::settings::Endpoint;
+use crate::settings::{Endpoint, KeyValue};
 
 /// An attempt to connect takes no longer than this, so that it never freezes the state thread (SPEC.md 2.2).
 pub const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
@@ -68,6 +68,16 @@ pub trait Sdk {
     /// # Errors
     /// As [`Sdk::game_server`].
     fn update_counter(&mut self, name: &str, count: i64) -> Result<(), CallError>;
+    /// Sets a label. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn set_label(&mut self, pair: &KeyValue) -> Result<(), CallError>;
+    /// Sets an annotation. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn set_annotation(&mut self, pair: &KeyValue) -> Result<(), CallError>;
 }
 
 /// An SDK server reached by gRPC.
@@ -139,6 +149,18 @@ impl Sdk for GrpcSdk {
         let request = beta::UpdateCounterRequest { counter_update_request: Some(update) };
         self.unary(&proto::UPDATE_COUNTER, &request).map(drop)
     }
+
+    fn set_label(&mut self, pair: &KeyValue) -> Result<(), CallError> {
+        self.unary(&proto::SET_LABEL, &on_the_wire(pair)).map(drop)
+    }
+
+    fn set_annotation(&mut self, pair: &KeyValue) -> Result<(), CallError> {
+        self.unary(&proto::SET_ANNOTATION, &on_the_wire(pair)).map(drop)
+    }
+}
+
+fn on_the_wire(pair: &KeyValue) -> sdk::KeyValue {
+    sdk::KeyValue { key: pair.key.clone(), value: pair.value.clone() }
 }
 
 /// An address of the endpoint that accepts. A refused connection costs

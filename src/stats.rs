@@ -21,7 +21,17 @@ pub const BUCKETS: [Duration; 7] = [
 ];
 
 /// Agones' own names of the methods; `Connect` opens a connection and reads the GameServer.
-const METHODS: [&str; 7] = ["Connect", "GetGameServer", "Ready", "Shutdown", "Health", "GetCounter", "UpdateCounter"];
+const METHODS: [&str; 9] = [
+    "Connect",
+    "GetGameServer",
+    "Ready",
+    "Shutdown",
+    "Health",
+    "GetCounter",
+    "UpdateCounter",
+    "SetLabel",
+    "SetAnnotation",
+];
 
 /// How a call can end.
 pub const OUTCOMES: [&str; 4] = ["ok", "timeout", "unavailable", "rejected"];
@@ -88,6 +98,8 @@ fn place(call: &Call) -> usize {
         Call::Health => 4,
         Call::GetCounter => 5,
         Call::UpdateCounter(_) => 6,
+        Call::SetLabel(_) => 7,
+        Call::SetAnnotation(_) => 8,
     }
 }
 
@@ -95,6 +107,7 @@ fn place(call: &Call) -> usize {
 mod tests {
     use super::*;
     use crate::machine::CallError;
+    use crate::settings::KeyValue;
 
     #[test]
     fn calls_are_counted_by_method_and_outcome_with_cumulative_buckets() {
@@ -115,7 +128,10 @@ mod tests {
 
     #[test]
     fn every_call_has_the_place_of_its_name() {
+        let pair = KeyValue { key: "map".into(), value: "dust".into() };
         let calls = [
+            Call::SetLabel(pair.clone()),
+            Call::SetAnnotation(pair),
             Call::Connect,
             Call::GetGameServer,
             Call::Ready,

@@ -92,6 +92,10 @@ impl Notice {
             | Self::CounterSet { .. }
             | Self::CounterWorks { .. }
             | Self::ScrapeWorks { .. }
+            | Self::MetadataSet { .. }
+            | Self::MetadataWorks { .. }
+            | Self::Allocated { .. }
+            | Self::AllocatedHookEnded
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -162,6 +166,14 @@ impl Notice {
             Self::ScrapeFailed { .. } => {
                 "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`."
             }
+            Self::MetadataRejected { .. } => {
+                "See `error`: correct the key or the value, or update an Agones that does not know the call."
+            }
+            Self::AllocatedHookFailed { .. } => {
+                "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
+            }
+            Self::Idle { .. } => "As set. If players were on it: does the Counter's source count them?",
+            Self::TooOld { .. } => "As set: a Fleet replaces it, where it is needed.",
             Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
             Self::ShutdownFailed { .. } => {
                 "None at first: it is tried again until `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`."
@@ -239,6 +251,14 @@ fn samples() -> Vec<Notice> {
         N::CounterWorks { name: text(), count: 0 },
         N::ScrapeFailed { name: text(), reason: text() },
         N::ScrapeWorks { name: text(), reading: 0 },
+        N::MetadataSet { kind: "", key: text() },
+        N::MetadataRejected { kind: "", key: text(), error: text() },
+        N::MetadataWorks { kind: "", key: text() },
+        N::Allocated { name: text() },
+        N::AllocatedHookEnded,
+        N::AllocatedHookFailed { reason: text() },
+        N::Idle { empty_for: time },
+        N::TooOld { ready_for: time },
         N::Stopping { reason: "" },
         N::StopRepeated,
         N::ShutdownAcknowledged { after: time },

@@ -106,7 +106,11 @@ impl CounterState {
 }
 
 impl Machine {
-    pub(super) fn scraped(&mut self, reading: Result<u64, String>, out: &mut Effects) {
+    pub(super) fn scraped(&mut self, now: Instant, reading: Result<u64, String>, out: &mut Effects) {
+        match reading {
+            Ok(reading) => self.reading_taken(now, reading),
+            Err(_) => self.reading_failed(),
+        }
         let Some(counter) = &mut self.counter else { return };
         let name = counter.name.clone();
         match reading {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::notice::Notice;
 use crate::exit::ExitReason;
+use crate::settings::KeyValue;
 
 /// One thing for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,10 @@ pub enum Effect {
     KillGroup,
     /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`.
     StartStopHook(&'static str),
+    /// Start the hook of allocations with these variables; answered by [`super::Event::AllocatedHookEnded`].
+    StartAllocatedHook(Vec<(String, String)>),
+    /// Send SIGTERM to the hook of allocations.
+    EndAllocatedHook,
     /// Leave. Nothing follows.
     Exit(ExitReason),
 }
@@ -55,4 +60,8 @@ pub enum Call {
     GetCounter,
     /// Set the configured Counter to this count.
     UpdateCounter(i64),
+    /// Set a label.
+    SetLabel(KeyValue),
+    /// Set an annotation.
+    SetAnnotation(KeyValue),
 }

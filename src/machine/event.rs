@@ -36,6 +36,8 @@ pub enum Event {
     GroupEmpty,
     /// The stop hook has ended or was ended.
     HookEnded(Result<(), String>),
+    /// The hook of allocations has ended or was ended.
+    AllocatedHookEnded(Result<(), String>),
     /// A thread died: a bug.
     ThreadDied {
         /// Its name.
@@ -86,6 +88,10 @@ pub enum Answer {
     GetCounter(Result<Counter, CallError>),
     /// To [`super::Call::UpdateCounter`].
     UpdateCounter(Result<(), CallError>),
+    /// To [`super::Call::SetLabel`].
+    SetLabel(Result<(), CallError>),
+    /// To [`super::Call::SetAnnotation`].
+    SetAnnotation(Result<(), CallError>),
 }
 
 impl Answer {
@@ -94,9 +100,12 @@ impl Answer {
     pub fn error(&self) -> Option<&CallError> {
         match self {
             Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
-            Self::Ready(outcome) | Self::Shutdown(outcome) | Self::Health(outcome) | Self::UpdateCounter(outcome) => {
-                outcome.as_ref().err()
-            }
+            Self::Ready(outcome)
+            | Self::Shutdown(outcome)
+            | Self::Health(outcome)
+            | Self::UpdateCounter(outcome)
+            | Self::SetLabel(outcome)
+            | Self::SetAnnotation(outcome) => outcome.as_ref().err(),
             Self::GetCounter(outcome) => outcome.as_ref().err(),
         }
     }

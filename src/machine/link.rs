@@ -92,6 +92,7 @@ impl Machine {
             out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
             self.check_pod(&game_server, out);
         }
+        self.retire_reconnected();
         self.look_at(now, &game_server, out);
         self.hold_looked(now, &game_server, out);
         self.beat_at_once();
@@ -113,6 +114,7 @@ impl Machine {
         if let Some(counter) = &mut self.counter {
             counter.forget_sent();
         }
+        self.metadata.compare_again();
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
@@ -142,6 +144,7 @@ impl Machine {
             counter.learn_capacity(game_server);
         }
         self.claim_learn(game_server);
+        self.watch_looked(now, game_server, out);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;
         let adopt =

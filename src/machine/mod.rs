@@ -4,7 +4,8 @@
 //! no clock, no environment, no I/O, no logging (a log line is an effect). The
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
-//! `counter`, `stop` (the way out).
+//! `counter`, `metadata` (labels and annotations), `watch` (allocations and
+//! their hook), `retire` (idle and old servers), `stop` (the way out).
 
 pub mod catalogue;
 mod claim;
@@ -15,13 +16,17 @@ mod event;
 mod health;
 mod hold;
 mod link;
+mod metadata;
 mod notice;
 mod phase;
+mod retire;
 mod snapshot;
 mod stop;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod variables;
+mod watch;
 
 use std::time::{Duration, Instant};
 
@@ -39,9 +44,12 @@ use self::counter::CounterState;
 use self::health::Health;
 use self::hold::Child;
 use self::link::Link;
+use self::metadata::Metadata;
+use self::retire::Retire;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
+use self::watch::Watch;
 use crate::exit::ExitReason;
 use crate::game_server::GameServer;
 use crate::settings::SdkMode;
@@ -67,6 +75,9 @@ pub struct Machine {
     seen: Seen,
     health: Health,
     counter: Option<CounterState>,
+    metadata: Metadata,
+    watch: Watch,
+    retire: Retire,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
@@ -86,6 +97,9 @@ impl Machine {
     pub fn new(config: Config, now: Instant) -> Self {
         Self {
             counter: config.counter.clone().map(CounterState::new),
+            metadata: Metadata::new(&config),
+            watch: Watch::default(),
+            retire: Retire::default(),
             config,
             started: now,
             phase: Phase::Waiting,
@@ -118,6 +132,7 @@ impl Machine {
             self.timers.set(Timer::Connect, now);
             self.timers.set(Timer::SdkConnectTimeout, now + self.config.sdk_connect_timeout);
         }
+        self.watch_begin(now);
         self.step(now, Event::Tick, out);
     }
 
@@ -174,12 +189,13 @@ impl Machine {
                 self.seen_at.liveness = Some((now, reports));
             }
             Event::HealthDue => self.health_due(out),
-            Event::Scraped(reading) => self.scraped(reading, out),
+            Event::Scraped(reading) => self.scraped(now, reading, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
             Event::GroupEmpty => self.group_empty(),
             Event::HookEnded(outcome) => self.hook_ended(now, outcome, out),
+            Event::AllocatedHookEnded(outcome) => self.allocated_hook_ended(outcome, out),
             Event::ThreadDied { thread, message } => self.thread_died(now, thread, message, out),
         }
     }
@@ -192,6 +208,7 @@ impl Machine {
         match answer {
             Answer::Connected(outcome) => self.connected(now, began, outcome, out),
             Answer::GameServer(outcome) => {
+                let looked = outcome.is_ok();
                 match &outcome {
                     Ok(game_server) => {
                         self.look_at(now, game_server, out);
@@ -204,12 +221,16 @@ impl Machine {
                 } else {
                     self.claim_looked(now, outcome, out);
                 }
+                if looked {
+                    self.retire_if_due(now, out);
+                }
             }
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
             Answer::GetCounter(outcome) => self.counter_read(now, outcome, out),
             Answer::UpdateCounter(outcome) => self.counter_updated(now, outcome, out),
+            Answer::SetLabel(outcome) | Answer::SetAnnotation(outcome) => self.metadata_answered(now, outcome, out),
         }
     }
 
@@ -222,6 +243,8 @@ impl Machine {
             Timer::Claim => self.claim_due(out),
             Timer::Hold => self.hold_due(),
             Timer::CounterRetry => self.counter_retry_due(),
+            Timer::MetadataRetry => self.metadata_retry_due(),
+            Timer::Watch => self.watch_due(now),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
             Timer::Kill => self.kill_due(now, out),
@@ -242,6 +265,8 @@ impl Machine {
             .or_else(|| self.next_hold_call())
             .or_else(|| self.next_claim_call())
             .or_else(|| self.next_beat())
+            .or_else(|| self.next_watch_call())
+            .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_counter_call())
     }
 

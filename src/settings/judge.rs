@@ -6,11 +6,11 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::StatusAddr;
 use super::parse::{Error, Reading, Warning};
 use super::suggest;
 use super::table::{self, COUNTER, Reader, SETTINGS};
 use super::values::{is_digits, quote, shown_name};
+use super::{SdkMode, StatusAddr};
 
 /// Taken in every game server Pod by Agones' SDK server (AGONES.md section 1).
 const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
@@ -22,8 +22,8 @@ const LONG_HOOK: Duration = Duration::from_secs(20);
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
 
-/// Set by the shim itself in the environment of its hook.
-const OWN: [&str; 1] = ["AGONES_SHIM_STOP_REASON"];
+/// Set by the shim itself in the environment of its hooks.
+const OWN: [&str; 2] = ["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"];
 
 /// Everything about the settings together.
 pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Warning>) {
@@ -32,7 +32,9 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
     errors.extend(no_probe(reader, reading));
     if reader.is_shim() {
         errors.extend(half_a_counter(reading));
+        errors.extend(idle_without_counter(reading));
         warnings.extend(hook_without_shell(reading));
+        warnings.extend(nobody_to_tell(reading));
         warnings.extend(long_hook(reading));
         warnings.extend(taken_port(reading));
     }
@@ -68,11 +70,37 @@ fn half_a_counter(reading: &Reading) -> Vec<Error> {
     missing.into_iter().map(|variable| error(variable, message.clone())).collect()
 }
 
-fn hook_without_shell(reading: &Reading) -> Option<Warning> {
-    let c = reading.draft.stop_hook.as_ref()?.shell?;
-    let message =
-        format!("{c} is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')");
-    Some(warning(table::STOP_HOOK, message))
+/// Emptiness is read from the Counter's source.
+fn idle_without_counter(reading: &Reading) -> Option<Error> {
+    reading.draft.idle_shutdown.filter(|time| !time.is_zero())?;
+    let shown = quote(reading.shown.get(table::IDLE_SHUTDOWN)?);
+    (!COUNTER.iter().any(|variable| reading.is_set(variable))).then(|| {
+        error(
+            table::IDLE_SHUTDOWN,
+            format!("{shown} needs a Counter to tell that nobody is there (set {})", COUNTER[0]),
+        )
+    })
+}
+
+/// What concerns Agones alone, with Agones switched off.
+fn nobody_to_tell(reading: &Reading) -> Vec<Warning> {
+    let off = reading.draft.sdk == Some(SdkMode::Off);
+    let variables = [table::LABELS, table::ANNOTATIONS, table::ALLOCATED_HOOK, table::IDLE_SHUTDOWN, table::MAX_AGE];
+    let set = variables.into_iter().filter(|variable| off && reading.is_set(variable));
+    set.map(|variable| warning(variable, "has no effect with AGONES_SHIM_SDK=off".into())).collect()
+}
+
+fn hook_without_shell(reading: &Reading) -> Vec<Warning> {
+    let hooks = [(table::ALLOCATED_HOOK, &reading.draft.allocated_hook), (table::STOP_HOOK, &reading.draft.stop_hook)];
+    let operators = hooks.into_iter().filter_map(|(variable, hook)| Some((variable, hook.as_ref()?.shell?)));
+    operators
+        .map(|(variable, c)| {
+            let message = format!(
+                "{c} is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')"
+            );
+            warning(variable, message)
+        })
+        .collect()
 }
 
 fn long_hook(reading: &Reading) -> Option<Warning> {

@@ -4,6 +4,7 @@
 mod support;
 
 mod addresses;
+mod allocated;
 mod cli;
 mod compare;
 mod corpus;
@@ -12,6 +13,8 @@ mod demo;
 mod docker;
 mod examples;
 mod host;
+mod idle;
+mod labels;
 mod link;
 mod liveness;
 mod local_sdk;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::*;
-use super::world::{config, error, report, wrapper};
+use super::world::{config, error, pair, report, wrapper};
 use crate::game_server::{Counter, State};
 
 /// A small generator, so that a failing walk can be told by its seed.
@@ -50,7 +50,11 @@ pub struct Seen {
     /// The metrics endpoint is read, the hook runs, the child has ended.
     pub scraping: bool,
     pub hook: bool,
+    pub allocated_hook: bool,
     pub child_ended: bool,
+    /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
+    allocation: Option<String>,
+    zeros: u8,
 }
 
 fn game_server(dice: &mut Dice) -> GameServer {
@@ -63,6 +67,8 @@ fn game_server(dice: &mut Dice) -> GameServer {
     if dice.roll(2) == 0 {
         game_server.address = "203.0.113.7".into();
     }
+    let allocated = dice.roll(3).to_string();
+    game_server.annotations.insert("agones.dev/last-allocated".into(), allocated);
     let capacity = i64::try_from(dice.roll(5)).expect("small");
     game_server.counters.insert("players".into(), Counter { count: 0, capacity });
     game_server
@@ -84,6 +90,8 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
         Call::Health => Answer::Health(outcome),
         Call::GetCounter => Answer::GetCounter(outcome.map(|()| Counter { count: 0, capacity: 3 })),
         Call::UpdateCounter(_) => Answer::UpdateCounter(outcome),
+        Call::SetLabel(_) => Answer::SetLabel(outcome),
+        Call::SetAnnotation(_) => Answer::SetAnnotation(outcome),
     }
 }
 
@@ -97,12 +105,13 @@ fn event(dice: &mut Dice) -> Event {
             held_terminal: dice.roll(2) == 0,
         },
         3 => Event::GroupEmpty,
+        4 if dice.roll(2) == 0 => Event::AllocatedHookEnded(outcome(dice)),
         4 => Event::HookEnded(outcome(dice)),
         5..=10 => Event::HealthDue,
         11..=16 => Event::LivenessChecked(report(outcome(dice))),
         17..=20 => Event::ReadinessPassed(report(Ok(()))),
         21..=22 => Event::ReadinessFailed(report(Err("HTTP 503".into()))),
-        23..=26 => Event::Scraped(if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(dice.roll(6)) }),
+        23..=26 => Event::Scraped(if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(dice.roll(6) / 2) }),
         _ => Event::Tick,
     }
 }
@@ -111,6 +120,17 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     if let Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) = event {
         seen.looked = Some(game_server.clone());
         seen.connected = true;
+        let is_allocated = game_server.state == State::Allocated && !game_server.deleting;
+        let allocation = is_allocated.then(|| game_server.last_allocated().to_owned());
+        let is_same = seen.allocation == allocation && !matches!(event, Event::Answered(Answer::Connected(_)));
+        seen.zeros = if is_same { seen.zeros } else { 0 };
+        seen.allocation = allocation;
+    }
+    match event {
+        Event::Scraped(Ok(0)) if seen.allocation.is_some() => seen.zeros = seen.zeros.saturating_add(1).min(4),
+        Event::Scraped(_) => seen.zeros = 0,
+        Event::AllocatedHookEnded(_) => seen.allocated_hook = false,
+        _ => {}
     }
     assert_eq!(seen.exits, 0, "nothing was stepped after the exit");
     for effect in effects {
@@ -128,6 +148,9 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
                     seen.shutdowns += 1;
                     assert!(!seen.gave_up, "a crash must not look like a clean end");
                 }
+                if matches!(call, Call::SetLabel(_) | Call::SetAnnotation(_)) {
+                    assert!(seen.connected && seen.shutdowns == 0 && seen.exits == 0);
+                }
                 if !matches!(call, Call::Connect | Call::GetGameServer) {
                     seen.looked = None;
                 }
@@ -137,6 +160,17 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
             Effect::StopProbing => (seen.awaiting, seen.checking) = (false, false),
             Effect::StartScraping => seen.scraping = true,
             Effect::StartStopHook(_) => seen.hook = true,
+            Effect::StartAllocatedHook(_) => {
+                assert!(!std::mem::replace(&mut seen.allocated_hook, true), "one at a time");
+                assert!(seen.shutdowns == 0);
+            }
+            Effect::Log(notice @ (Notice::Idle { .. } | Notice::TooOld { .. })) => {
+                let Event::Answered(Answer::GameServer(Ok(shown))) = event else { panic!("{event:?} was no look") };
+                let state = if matches!(notice, Notice::Idle { .. }) { State::Allocated } else { State::Ready };
+                assert!(shown.state == state && !shown.deleting, "{notice:?} of {shown:?}");
+                assert!(state == State::Ready || seen.zeros >= 3, "{seen:?}");
+                assert!(effects.contains(&Effect::Call(Call::Shutdown)), "nothing comes between look and Shutdown()");
+            }
             Effect::StartChild(_) => seen.starts += 1,
             Effect::SendStopSignal => seen.signaled = true,
             Effect::KillGroup => assert!(seen.signaled || seen.starts > 0),
@@ -155,6 +189,11 @@ fn walk(number: u64) -> usize {
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
     config.counter = (dice.roll(2) == 0).then(|| "players".into());
     config.stop_hook = dice.roll(3) == 0;
+    config.allocated_hook = dice.roll(3) == 0;
+    config.labels = if dice.roll(3) == 0 { vec![pair("map", "dust"), pair("mode", "ffa")] } else { vec![] };
+    config.annotations = if dice.roll(3) == 0 { vec![pair("motd", "hello")] } else { vec![] };
+    config.idle_shutdown = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(3)));
+    config.max_age = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(20)));
     config.wait_for_sdk = dice.roll(3) == 0;
     config.ready_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(20));
     config.stop_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(5));
