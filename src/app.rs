@@ -1,6 +1,7 @@
 //! The sidecar and the wrapper, put together: settings in, exit reason out.
 
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::sync::mpsc::channel;
 
@@ -58,7 +59,9 @@ fn life(
     for warning in warnings {
         log::warn!("{warning}");
     }
-    let config = Config::new(&settings, argv.is_some(), pod_hostname(&environment));
+    // std seeds each such hasher anew from the kernel's random numbers.
+    let chance = RandomState::new().hash_one(std::process::id());
+    let config = Config::new(&settings, argv.is_some(), pod_hostname(&environment), chance);
     let notifier = Notifier::new(&environment).unwrap_or_else(|error| {
         runtime::write(&Notice::NotifyUnusable { error: error.to_string() });
         None

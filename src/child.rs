@@ -289,7 +289,7 @@ impl Command {
     }
 }
 
-/// A program beside the child: the stop hook, or that of a probe.
+/// A program beside the child: a hook, or that of a probe.
 #[derive(Debug)]
 pub(crate) struct Helper {
     pid: Pid,
@@ -302,6 +302,25 @@ impl Helper {
     /// Sends a signal to its group, unless it has ended.
     pub fn signal_group(&self, signal: c_int) {
         ask(&self.reaper, Command::SignalHelper(self.pid, signal));
+    }
+
+    /// For someone else than who waits for its end.
+    pub fn ender(&self) -> Ender {
+        Ender { pid: self.pid, reaper: self.reaper.clone() }
+    }
+}
+
+/// Ends a helper that another thread waits for.
+#[derive(Debug)]
+pub(crate) struct Ender {
+    pid: Pid,
+    reaper: Sender<Command>,
+}
+
+impl Ender {
+    /// Sends SIGTERM to its group, unless it has ended.
+    pub fn end(&self) {
+        ask(&self.reaper, Command::SignalHelper(self.pid, libc::SIGTERM));
     }
 }
 

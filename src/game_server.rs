@@ -8,6 +8,11 @@ use std::time::Duration;
 
 use crate::proto::sdk;
 
+/// What Agones puts in front of each key that SetLabel() and SetAnnotation() are given.
+pub const SDK_PREFIX: &str = "agones.dev/sdk-";
+/// The annotation with the time of the last allocation.
+const LAST_ALLOCATED: &str = "agones.dev/last-allocated";
+
 /// A GameServer as the SDK server last described it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameServer {
@@ -27,6 +32,10 @@ pub struct GameServer {
     pub address: String,
     /// Its ports by name, as the world sees them.
     pub ports: Vec<(String, u16)>,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
 }
 
 /// `spec.health`.
@@ -175,6 +184,15 @@ impl GameServer {
     }
 }
 
+impl GameServer {
+    /// When it was allocated last, as Agones wrote it down: another text is another allocation, whatever was seen of
+    /// the states between them. Empty where it never was.
+    #[must_use]
+    pub fn last_allocated(&self) -> &str {
+        self.annotations.get(LAST_ALLOCATED).map_or("", String::as_str)
+    }
+}
+
 impl From<sdk::GameServer> for GameServer {
     fn from(reply: sdk::GameServer) -> Self {
         let meta = reply.object_meta.unwrap_or_default();
@@ -205,6 +223,8 @@ impl From<sdk::GameServer> for GameServer {
             counters,
             address: status.address,
             ports,
+            labels: meta.labels,
+            annotations: meta.annotations,
         }
     }
 }

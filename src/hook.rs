@@ -1,8 +1,9 @@
-//! The stop hook: a program that may save the game before it is stopped.
+//! The hooks: a program that may save the game before it is stopped, and one
+//! that hears of allocations.
 //!
-//! Bounded whatever it does: it is ended after its timeout, and nothing waits
-//! for descriptors that it may have handed on. Its failure is reported and
-//! means nothing here.
+//! Bounded whatever they do: each is ended after its timeout, and nothing waits
+//! for descriptors that it may have handed on. A failure is reported and means
+//! nothing here.
 
 use std::ffi::{OsString, c_int};
 use std::sync::mpsc::{RecvTimeoutError, Sender};
@@ -11,37 +12,39 @@ use std::time::Duration;
 
 use nix::libc;
 use nix::sys::signal::Signal;
-use nix::unistd::Pid;
 
-use crate::child::{Helper, Processes};
+use crate::child::{Ender, Helper, Processes};
 use crate::machine::{Event, ProcessEnd, seconds};
-use crate::settings::StopHook;
+use crate::settings::Hook;
 
 /// Between SIGTERM and SIGKILL, and once more for the kernel to carry that out.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Starts the hook and reports its end, or why it could not be started, as [`Event::HookEnded`]: exactly one, within
-/// the hook's timeout and a second.
+/// Starts the hook with these variables besides and reports its end, or why it could not be started, as `ended`:
+/// exactly one, within the hook's timeout and a second. It has no stdin; what it writes goes to this process's stderr.
 ///
-/// Its environment has `AGONES_SHIM_STOP_REASON`, and `AGONES_SHIM_CHILD_PID` where there is a child. It has no stdin;
-/// what it writes goes to this process's stderr.
-pub fn start(processes: &mut Processes, hook: &StopHook, reason: &str, child: Option<Pid>, events: Sender<Event>) {
+/// What is returned can end it sooner; `None` where it was not started.
+pub(crate) fn start(
+    processes: &mut Processes,
+    hook: &Hook,
+    variables: Vec<(OsString, OsString)>,
+    ended: fn(Result<(), String>) -> Event,
+    events: Sender<Event>,
+) -> Option<Ender> {
     let argv: Vec<OsString> = hook.argv.iter().map(OsString::from).collect();
-    let mut variables = vec![("AGONES_SHIM_STOP_REASON".into(), reason.into())];
-    variables.extend(child.map(|pid| ("AGONES_SHIM_CHILD_PID".into(), pid.to_string().into())));
     let timeout = hook.timeout;
     let obituary = events.clone();
     let watched = processes.start_helper(&argv, variables).map_err(|error| error.message).and_then(|helper| {
+        let handle = helper.ender();
         thread::Builder::new()
             .name("hook".to_owned())
             .spawn(move || {
-                let _ = events.send(Event::HookEnded(watch(&helper, timeout)));
+                let _ = events.send(ended(watch(&helper, timeout)));
             })
+            .map(|_| handle)
             .map_err(|error| format!("no thread to watch it: {error}"))
     });
-    if let Err(error) = watched {
-        let _ = obituary.send(Event::HookEnded(Err(error)));
-    }
+    watched.inspect_err(|error| drop(obituary.send(ended(Err(error.clone()))))).ok()
 }
 
 fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {

@@ -33,8 +33,9 @@
 //!    that was carried out; giving up (69, 70, 75) is carried out as a stop.
 //! 6. Threads are named after their file; a panic in one becomes an event.
 //!
-//! In scope: the life cycle, the signals, Counters and a List. Out of scope:
-//! anything about one game, traffic, restarts, TLS.
+//! In scope: the life cycle, the signals, Counters and a List, labels, what
+//! follows from an allocation or from none. Out of scope: anything about one
+//! game, traffic, restarts, TLS.
 
 pub mod app;
 pub mod beat;

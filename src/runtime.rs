@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::beat;
-use crate::child::{Child, Processes};
+use crate::child::{Child, Ender, Processes};
 use crate::exit::ExitReason;
 use crate::hook;
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
@@ -52,6 +52,8 @@ pub struct Runtime<S> {
     child: Option<Child>,
     /// Its output on the way through, where that is looked at.
     relay: Option<Relay>,
+    /// The hook of the last allocation, ended or not.
+    allocated_hook: Option<Ender>,
     /// The answer of the last call, until the machine has heard it.
     answer: Option<Answer>,
     events_since_answer: usize,
@@ -87,6 +89,7 @@ impl<S: Sdk> Runtime<S> {
             calls: CallStats::default(),
             child: None,
             relay: None,
+            allocated_hook: None,
             notifier,
             settings,
             sdk,
@@ -200,6 +203,8 @@ impl<S: Sdk> Runtime<S> {
             Call::GetList(name) => Answer::GetList(self.sdk.list(name)),
             Call::AddListValue { name, value } => Answer::AddListValue(self.sdk.add_list_value(name, value)),
             Call::RemoveListValue { name, value } => Answer::RemoveListValue(self.sdk.remove_list_value(name, value)),
+            Call::SetLabel(pair) => Answer::SetLabel(self.sdk.set_label(pair)),
+            Call::SetAnnotation(pair) => Answer::SetAnnotation(self.sdk.set_annotation(pair)),
         };
         let took = began.elapsed();
         self.calls.record(call, &answer, took);
@@ -226,7 +231,9 @@ impl<S: Sdk> Runtime<S> {
             Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
             Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
             Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
-            Effect::StartStopHook(reason) => self.start_hook(reason),
+            Effect::StartStopHook(reason) => self.start_stop_hook(reason),
+            Effect::StartAllocatedHook(variables) => self.start_allocated_hook(variables),
+            Effect::EndAllocatedHook => self.allocated_hook.iter().for_each(Ender::end),
             Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),
         }
     }
@@ -266,10 +273,20 @@ impl<S: Sdk> Runtime<S> {
         }
     }
 
-    fn start_hook(&mut self, reason: &str) {
+    fn start_stop_hook(&mut self, reason: &str) {
         if let Some(hook) = &self.settings.stop_hook {
-            let child = self.child.as_ref().map(Child::pid);
-            hook::start(&mut self.processes, hook, reason, child, self.sender.clone());
+            let variables = [("AGONES_SHIM_STOP_REASON".into(), reason.into())];
+            let variables = variables.into_iter().chain(child_pid(self.child.as_ref())).collect();
+            hook::start(&mut self.processes, hook, variables, Event::HookEnded, self.sender.clone());
+        }
+    }
+
+    fn start_allocated_hook(&mut self, variables: Vec<(String, String)>) {
+        if let Some(hook) = &self.settings.allocated_hook {
+            let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+            let variables = variables.chain(child_pid(self.child.as_ref())).collect();
+            self.allocated_hook =
+                hook::start(&mut self.processes, hook, variables, Event::AllocatedHookEnded, self.sender.clone());
         }
     }
 
@@ -298,6 +315,11 @@ impl<S: Sdk> Runtime<S> {
     }
 }
 
+/// A hook is told the child's process number.
+fn child_pid(child: Option<&Child>) -> Option<(OsString, OsString)> {
+    child.map(|child| ("AGONES_SHIM_CHILD_PID".into(), child.pid().to_string().into()))
+}
+
 /// Writes a line of the machine.
 pub fn write(notice: &Notice) {
     let (level, message, fields) = notice.render();
@@ -318,7 +340,7 @@ mod tests {
     use super::*;
     use crate::game_server::{Counter, GameServer, List, State};
     use crate::machine::CallError;
-    use crate::settings::parse;
+    use crate::settings::{KeyValue, parse};
     use crate::sys::Signals;
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.
@@ -379,6 +401,14 @@ mod tests {
         fn remove_list_value(&mut self, _: &str, _: &str) -> Result<(), CallError> {
             Ok(())
         }
+
+        fn set_label(&mut self, _: &KeyValue) -> Result<(), CallError> {
+            Ok(())
+        }
+
+        fn set_annotation(&mut self, _: &KeyValue) -> Result<(), CallError> {
+            Ok(())
+        }
     }
 
     #[test]
@@ -386,7 +416,7 @@ mod tests {
         // Nobody listens on port 1.
         let environment = [("AGONES_SHIM_READY_TCP".into(), "127.0.0.1:1".into())];
         let (settings, _) = parse::sidecar(environment).expect("good settings");
-        let config = Config::new(&settings, false, None);
+        let config = Config::new(&settings, false, None, 0);
         let (calls, called) = channel();
         let (sender, events) = channel();
         let processes = Processes::unstarted(Signals::NONE, [], sender.clone());

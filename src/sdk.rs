@@ -22,7 +22,7 @@ use crate::machine::{CallError, CallErrorKind, seconds};
 use crate::proto::{self, beta, sdk};
 use crate::quiet::{self, Quiet};
 use crate::resolve::Resolver;
-use crate::settings::Endpoint;
+use crate::settings::{Endpoint, KeyValue};
 
 /// An attempt to connect takes no longer than this, so that it never freezes the state thread (SPEC.md 2.2).
 pub const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
@@ -84,6 +84,16 @@ pub trait Sdk {
     /// # Errors
     /// As [`Sdk::game_server`].
     fn remove_list_value(&mut self, name: &str, value: &str) -> Result<(), CallError>;
+    /// Sets a label. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn set_label(&mut self, pair: &KeyValue) -> Result<(), CallError>;
+    /// Sets an annotation. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn set_annotation(&mut self, pair: &KeyValue) -> Result<(), CallError>;
 }
 
 /// An SDK server reached by gRPC.
@@ -183,6 +193,18 @@ impl Sdk for GrpcSdk {
         let request = beta::RemoveListValueRequest { name: name.into(), value: value.into() };
         self.unary(&proto::REMOVE_LIST_VALUE, &request).map(drop)
     }
+
+    fn set_label(&mut self, pair: &KeyValue) -> Result<(), CallError> {
+        self.unary(&proto::SET_LABEL, &on_the_wire(pair)).map(drop)
+    }
+
+    fn set_annotation(&mut self, pair: &KeyValue) -> Result<(), CallError> {
+        self.unary(&proto::SET_ANNOTATION, &on_the_wire(pair)).map(drop)
+    }
+}
+
+fn on_the_wire(pair: &KeyValue) -> sdk::KeyValue {
+    sdk::KeyValue { key: pair.key.clone(), value: pair.value.clone() }
 }
 
 /// An address of the endpoint that accepts. A refused connection costs

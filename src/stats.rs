@@ -21,7 +21,7 @@ pub const BUCKETS: [Duration; 7] = [
 ];
 
 /// Agones' own names of the methods; `Connect` opens a connection and reads the GameServer.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 12] = [
     "Connect",
     "GetGameServer",
     "Ready",
@@ -32,6 +32,8 @@ const METHODS: [&str; 10] = [
     "GetList",
     "AddListValue",
     "RemoveListValue",
+    "SetLabel",
+    "SetAnnotation",
 ];
 
 /// How a call can end.
@@ -102,6 +104,8 @@ fn place(call: &Call) -> usize {
         Call::GetList(_) => 7,
         Call::AddListValue { .. } => 8,
         Call::RemoveListValue { .. } => 9,
+        Call::SetLabel(_) => 10,
+        Call::SetAnnotation(_) => 11,
     }
 }
 
@@ -109,6 +113,7 @@ fn place(call: &Call) -> usize {
 mod tests {
     use super::*;
     use crate::machine::CallError;
+    use crate::settings::KeyValue;
 
     #[test]
     fn calls_are_counted_by_method_and_outcome_with_cumulative_buckets() {
@@ -131,7 +136,10 @@ mod tests {
     #[test]
     fn every_call_has_the_place_of_its_name() {
         let text = String::new;
+        let pair = KeyValue { key: "map".into(), value: "dust".into() };
         let calls = [
+            Call::SetLabel(pair.clone()),
+            Call::SetAnnotation(pair),
             Call::Connect,
             Call::GetGameServer,
             Call::Ready,

@@ -105,6 +105,10 @@ impl Notice {
             | Self::ScrapeWorks { .. }
             | Self::ListWorks { .. }
             | Self::NamesBack { .. }
+            | Self::MetadataSet { .. }
+            | Self::MetadataWorks { .. }
+            | Self::Allocated { .. }
+            | Self::AllocatedHookEnded
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -190,6 +194,14 @@ impl Notice {
             Self::NamesMissing { .. } => {
                 "Some games hide their players unless told otherwise: look for a setting of the game's own."
             }
+            Self::MetadataRejected { .. } => {
+                "See `error`: correct the key or the value, or update an Agones that does not know the call."
+            }
+            Self::AllocatedHookFailed { .. } => {
+                "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
+            }
+            Self::Idle { .. } => "As set. If players were on it: does the Counter's source count them?",
+            Self::TooOld { .. } => "As set: a Fleet replaces it, where it is needed.",
             Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
             Self::ShutdownFailed { .. } => {
                 "None at first: it is tried again until `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`."
@@ -273,6 +285,14 @@ fn samples() -> Vec<Notice> {
         N::ListWorks { name: text() },
         N::NamesMissing { name: text() },
         N::NamesBack { name: text() },
+        N::MetadataSet { kind: "", key: text() },
+        N::MetadataRejected { kind: "", key: text(), error: text() },
+        N::MetadataWorks { kind: "", key: text() },
+        N::Allocated { name: text() },
+        N::AllocatedHookEnded,
+        N::AllocatedHookFailed { reason: text() },
+        N::Idle { empty_for: time },
+        N::TooOld { ready_for: time },
         N::Stopping { reason: "" },
         N::StopRepeated,
         N::ShutdownAcknowledged { after: time },

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::settings::{CounterSettings, SdkMode, Settings, StopScope};
+use crate::settings::{CounterSettings, KeyValue, SdkMode, Settings, StopScope};
 
 /// `spec.health.periodSeconds` x `failureThreshold` of a GameServer that says nothing.
 pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(15);
@@ -32,6 +32,12 @@ pub struct Config {
     pub stop_hook: bool,
     /// Wrapper: hold the child until its address is known.
     pub wait_for_sdk: bool,
+    pub labels: Vec<KeyValue>,
+    pub annotations: Vec<KeyValue>,
+    pub allocated_hook: bool,
+    pub idle_shutdown: Option<Duration>,
+    /// A tenth more or less than what was set.
+    pub max_age: Option<Duration>,
     /// The Pod's hostname, only inside Kubernetes.
     pub pod_hostname: Option<String>,
 }
@@ -54,9 +60,9 @@ impl Publishes {
 }
 
 impl Config {
-    /// Takes what it needs. `pod_hostname` is `None` outside Kubernetes.
+    /// Takes what it needs. `pod_hostname` is `None` outside Kubernetes; `chance` is another number in each process.
     #[must_use]
-    pub fn new(settings: &Settings, wrapper: bool, pod_hostname: Option<String>) -> Self {
+    pub fn new(settings: &Settings, wrapper: bool, pod_hostname: Option<String>, chance: u64) -> Self {
         Self {
             wrapper,
             sdk: settings.sdk,
@@ -72,7 +78,34 @@ impl Config {
             stop_scope: settings.stop.scope,
             stop_hook: settings.stop_hook.is_some(),
             wait_for_sdk: settings.wait_for_sdk,
+            labels: settings.labels.clone(),
+            annotations: settings.annotations.clone(),
+            allocated_hook: settings.allocated_hook.is_some(),
+            idle_shutdown: settings.idle_shutdown,
+            max_age: settings.max_age.map(|age| jittered(age, chance)),
             pod_hostname,
         }
+    }
+}
+
+/// A tenth more or less, by chance: servers that started together do not end together.
+fn jittered(time: Duration, chance: u64) -> Duration {
+    let millionths = 900_000 + u32::try_from(chance % 200_001).unwrap_or_default();
+    time.saturating_mul(millionths) / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_is_a_tenth_in_both_directions_and_no_more() {
+        let day = Duration::from_secs(86_400);
+        assert_eq!(jittered(day, 0), day * 9 / 10);
+        assert_eq!(jittered(day, 100_000), day);
+        assert_eq!(jittered(day, 200_000), day * 11 / 10);
+        assert_eq!(jittered(day, 200_001), day * 9 / 10);
+        let longest = Duration::from_secs(315_360_000);
+        assert!(jittered(longest, u64::MAX) <= longest * 11 / 10);
     }
 }

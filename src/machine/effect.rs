@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::notice::Notice;
 use crate::exit::ExitReason;
+use crate::settings::KeyValue;
 
 /// One thing for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,10 @@ pub enum Effect {
     KillGroup,
     /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`.
     StartStopHook(&'static str),
+    /// Start the hook of allocations with these variables; answered by [`super::Event::AllocatedHookEnded`].
+    StartAllocatedHook(Vec<(String, String)>),
+    /// Send SIGTERM to the hook of allocations.
+    EndAllocatedHook,
     /// Leave. Nothing follows.
     Exit(ExitReason),
 }
@@ -82,4 +87,8 @@ pub enum Call {
         /// What to remove.
         value: String,
     },
+    /// Set a label.
+    SetLabel(KeyValue),
+    /// Set an annotation.
+    SetAnnotation(KeyValue),
 }

@@ -43,6 +43,8 @@ pub enum Event {
     GroupEmpty,
     /// The stop hook has ended or was ended.
     HookEnded(Result<(), String>),
+    /// The hook of allocations has ended or was ended.
+    AllocatedHookEnded(Result<(), String>),
     /// A thread died: a bug.
     ThreadDied {
         /// Its name.
@@ -112,6 +114,10 @@ pub enum Answer {
     AddListValue(Result<(), CallError>),
     /// To [`super::Call::RemoveListValue`].
     RemoveListValue(Result<(), CallError>),
+    /// To [`super::Call::SetLabel`].
+    SetLabel(Result<(), CallError>),
+    /// To [`super::Call::SetAnnotation`].
+    SetAnnotation(Result<(), CallError>),
 }
 
 impl Answer {
@@ -125,7 +131,9 @@ impl Answer {
             | Self::Health(outcome)
             | Self::UpdateCounter(outcome)
             | Self::AddListValue(outcome)
-            | Self::RemoveListValue(outcome) => outcome.as_ref().err(),
+            | Self::RemoveListValue(outcome)
+            | Self::SetLabel(outcome)
+            | Self::SetAnnotation(outcome) => outcome.as_ref().err(),
             Self::GetCounter(outcome) => outcome.as_ref().err(),
             Self::GetList(outcome) => outcome.as_ref().err(),
         }

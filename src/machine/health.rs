@@ -76,6 +76,9 @@ impl Machine {
             self.check_liveness(out);
         }
         self.beat_at_once();
+        if self.may_retire() {
+            self.look_soon();
+        }
         self.count_missed_beat();
     }
 

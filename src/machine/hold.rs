@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::variables::{self, Variables};
 use super::{Call, Effect, Effects, Machine, Notice, ProcessEnd, Timer};
 use crate::exit::ExitReason;
 use crate::game_server::GameServer;
@@ -37,7 +38,7 @@ impl Machine {
         }
     }
 
-    fn start_child(&mut self, variables: Vec<(String, String)>, out: &mut Effects) {
+    fn start_child(&mut self, variables: Variables, out: &mut Effects) {
         if self.config.wrapper {
             self.child = Child::Started;
             out.push(Effect::StartChild(variables));
@@ -60,7 +61,7 @@ impl Machine {
         if game_server.address.is_empty() {
             self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
         } else {
-            self.start_child(variables(game_server), out);
+            self.start_child(variables::address(game_server), out);
         }
     }
 
@@ -86,51 +87,5 @@ impl Machine {
 
     pub(super) fn child_not_started(&mut self, reason: ExitReason, out: &mut Effects) {
         self.leave(reason, out);
-    }
-}
-
-/// Where the world sees the game, as environment variables.
-fn variables(game_server: &GameServer) -> Vec<(String, String)> {
-    let mut variables = vec![
-        ("AGONES_GAMESERVER_NAME".to_owned(), game_server.name.clone()),
-        ("AGONES_GAMESERVER_ADDRESS".to_owned(), game_server.address.clone()),
-    ];
-    let first = game_server.ports.first();
-    variables.extend(first.map(|(_, port)| ("AGONES_GAMESERVER_PORT".to_owned(), port.to_string())));
-    variables.extend(game_server.ports.iter().map(|(name, port)| {
-        // Port names are DNS labels; a variable's name takes no hyphen.
-        let name: String =
-            name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-        (format!("AGONES_GAMESERVER_PORT_{name}"), port.to_string())
-    }));
-    // A NUL byte from a hostile server cannot be handed over.
-    variables.retain(|(_, value)| !value.contains('\0'));
-    variables
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_environment_names_every_port_in_capitals_and_the_first_one_twice() {
-        let game_server = GameServer {
-            name: "game-1".into(),
-            address: "203.0.113.7".into(),
-            ports: vec![("game-port".into(), 7001), ("query".into(), 7002)],
-            ..GameServer::default()
-        };
-        let pairs: Vec<String> =
-            variables(&game_server).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-        assert_eq!(
-            pairs,
-            [
-                "AGONES_GAMESERVER_NAME=game-1",
-                "AGONES_GAMESERVER_ADDRESS=203.0.113.7",
-                "AGONES_GAMESERVER_PORT=7001",
-                "AGONES_GAMESERVER_PORT_GAME_PORT=7001",
-                "AGONES_GAMESERVER_PORT_QUERY=7002",
-            ]
-        );
     }
 }

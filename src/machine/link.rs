@@ -93,6 +93,7 @@ impl Machine {
             out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
             self.check_pod(&game_server, out);
         }
+        self.retire_reconnected();
         self.look_at(now, &game_server, out);
         self.hold_looked(now, &game_server, out);
         self.beat_at_once();
@@ -112,6 +113,7 @@ impl Machine {
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
         self.claim_disconnected();
         self.publications.iter_mut().for_each(Publication::forget);
+        self.metadata.compare_again();
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
@@ -139,6 +141,7 @@ impl Machine {
         let before = self.health_interval();
         self.publications.iter_mut().for_each(|publication| publication.learn(game_server));
         self.claim_learn(game_server);
+        self.watch_looked(now, game_server, out);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;
         let adopt =

@@ -4,7 +4,9 @@
 //! no clock, no environment, no I/O, no logging (a log line is an effect). The
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
-//! `publish` with `counter` and `list`, `stop` (the way out).
+//! `publish` with `counter` and `list`, `metadata` (labels and annotations),
+//! `watch` (allocations and their hook), `retire` (idle and old servers),
+//! `stop` (the way out).
 
 pub mod catalogue;
 mod claim;
@@ -16,14 +18,18 @@ mod health;
 mod hold;
 mod link;
 mod list;
+mod metadata;
 mod notice;
 mod phase;
 mod publish;
+mod retire;
 mod snapshot;
 mod stop;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod variables;
+mod watch;
 
 use std::time::{Duration, Instant};
 
@@ -41,10 +47,13 @@ use self::claim::{Claim, Seen};
 use self::health::Health;
 use self::hold::Child;
 use self::link::Link;
+use self::metadata::Metadata;
 use self::publish::Publication;
+use self::retire::Retire;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
+use self::watch::Watch;
 use crate::exit::ExitReason;
 use crate::game_server::GameServer;
 use crate::settings::SdkMode;
@@ -71,6 +80,9 @@ pub struct Machine {
     health: Health,
     /// One a source, in the order of the settings.
     publications: Vec<Publication>,
+    metadata: Metadata,
+    watch: Watch,
+    retire: Retire,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
@@ -92,6 +104,9 @@ impl Machine {
     pub fn new(config: Config, now: Instant) -> Self {
         Self {
             publications: config.publishes.iter().map(Publication::new).collect(),
+            metadata: Metadata::new(&config),
+            watch: Watch::default(),
+            retire: Retire::default(),
             config,
             started: now,
             phase: Phase::Waiting,
@@ -125,6 +140,7 @@ impl Machine {
             self.timers.set(Timer::Connect, now);
             self.timers.set(Timer::SdkConnectTimeout, now + self.config.sdk_connect_timeout);
         }
+        self.watch_begin(now);
         self.step(now, Event::Tick, out);
     }
 
@@ -181,13 +197,14 @@ impl Machine {
                 self.seen_at.liveness = Some((now, reports));
             }
             Event::HealthDue => self.health_due(out),
-            Event::Scraped { source, outcome } => self.scraped(source, outcome, out),
+            Event::Scraped { source, outcome } => self.scraped(now, source, outcome, out),
             Event::LinesSeen(lines) => self.lines_seen(lines, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
             Event::GroupEmpty => self.group_empty(),
             Event::HookEnded(outcome) => self.hook_ended(now, outcome, out),
+            Event::AllocatedHookEnded(outcome) => self.allocated_hook_ended(outcome, out),
             Event::ThreadDied { thread, message } => self.thread_died(now, thread, message, out),
         }
     }
@@ -200,6 +217,7 @@ impl Machine {
         match answer {
             Answer::Connected(outcome) => self.connected(now, began, outcome, out),
             Answer::GameServer(outcome) => {
+                let looked = outcome.is_ok();
                 match &outcome {
                     Ok(game_server) => {
                         self.look_at(now, game_server, out);
@@ -212,6 +230,9 @@ impl Machine {
                 } else {
                     self.claim_looked(now, outcome, out);
                 }
+                if looked {
+                    self.retire_if_due(now, out);
+                }
             }
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
@@ -222,6 +243,7 @@ impl Machine {
             Answer::AddListValue(outcome) | Answer::RemoveListValue(outcome) => {
                 self.list_answered(now, call, outcome.map(|()| None), out);
             }
+            Answer::SetLabel(outcome) | Answer::SetAnnotation(outcome) => self.metadata_answered(now, outcome, out),
         }
     }
 
@@ -234,6 +256,8 @@ impl Machine {
             Timer::Claim => self.claim_due(out),
             Timer::Hold => self.hold_due(),
             Timer::PublishRetry => self.publish_retry_due(),
+            Timer::MetadataRetry => self.metadata_retry_due(),
+            Timer::Watch => self.watch_due(now),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
             Timer::Kill => self.kill_due(now, out),
@@ -254,6 +278,8 @@ impl Machine {
             .or_else(|| self.next_hold_call())
             .or_else(|| self.next_claim_call())
             .or_else(|| self.next_beat())
+            .or_else(|| self.next_watch_call())
+            .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_publish_call())
     }
 

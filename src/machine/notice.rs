@@ -53,6 +53,14 @@ pub enum Notice {
     ListWorks { name: String },
     NamesMissing { name: String },
     NamesBack { name: String },
+    MetadataSet { kind: &'static str, key: String },
+    MetadataRejected { kind: &'static str, key: String, error: String },
+    MetadataWorks { kind: &'static str, key: String },
+    Allocated { name: String },
+    AllocatedHookEnded,
+    AllocatedHookFailed { reason: String },
+    Idle { empty_for: Duration },
+    TooOld { ready_for: Duration },
     Stopping { reason: &'static str },
     StopRepeated,
     ShutdownAcknowledged { after: Duration },
@@ -255,6 +263,35 @@ impl Notice {
                 vec![("list", name.clone())],
             ),
             Self::NamesBack { name } => (Info, "the server names its players again", vec![("list", name.clone())]),
+            Self::MetadataSet { kind, key } => {
+                (Debug, "label or annotation set", vec![("kind", (*kind).into()), ("key", key.clone())])
+            }
+            Self::MetadataRejected { kind, key, error } => (
+                Warn,
+                "the SDK server rejects a label or an annotation, trying once a minute: see AGONES_SHIM_LABELS and \
+                 AGONES_SHIM_ANNOTATIONS",
+                vec![("kind", (*kind).into()), ("key", key.clone()), ("error", error.clone())],
+            ),
+            Self::MetadataWorks { kind, key } => {
+                (Info, "the label or annotation is accepted", vec![("kind", (*kind).into()), ("key", key.clone())])
+            }
+            Self::Allocated { name } => {
+                (Info, "the GameServer was allocated, running the hook", vec![("gameserver", name.clone())])
+            }
+            Self::AllocatedHookEnded => (Info, "the hook of the allocation has ended", vec![]),
+            Self::AllocatedHookFailed { reason } => {
+                (Warn, "the hook of the allocation failed, going on all the same", vec![("reason", reason.clone())])
+            }
+            Self::Idle { empty_for } => (
+                Info,
+                "Allocated and empty for AGONES_SHIM_IDLE_SHUTDOWN_SECS: calling Shutdown()",
+                vec![("empty_for", seconds(*empty_for))],
+            ),
+            Self::TooOld { ready_for } => (
+                Info,
+                "Ready and not allocated for AGONES_SHIM_MAX_AGE_SECS: calling Shutdown()",
+                vec![("ready_for", seconds(*ready_for))],
+            ),
             Self::Stopping { reason } => (Info, "stopping", vec![("reason", (*reason).into())]),
             Self::StopRepeated => (Warn, "stop signal repeated: not waiting for Shutdown() any longer", vec![]),
             Self::ShutdownAcknowledged { after } => (

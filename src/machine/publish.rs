@@ -97,7 +97,13 @@ impl Publication {
 }
 
 impl Machine {
-    pub(super) fn scraped(&mut self, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
+    pub(super) fn scraped(&mut self, now: Instant, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
+        // Whether anybody is there, the first source tells.
+        match &outcome {
+            Ok(reading) if source == 0 => self.reading_taken(now, reading.count),
+            Err(_) if source == 0 => self.reading_failed(),
+            _ => {}
+        }
         let Some(publication) = self.publications.get_mut(source) else { return };
         match outcome {
             Ok(reading) => publication.read(reading, out),

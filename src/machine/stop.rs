@@ -155,6 +155,7 @@ impl Machine {
         self.health.beat_wanted = false;
         self.claim = Claim::Idle;
         out.push(Effect::StopProbing);
+        self.end_allocated_hook(out);
         out.push(Effect::Log(Notice::Stopping { reason }));
         let shutdown = shutdown && self.config.sdk != SdkMode::Off;
         let (child, child_ended) = match self.child {
@@ -206,7 +207,7 @@ impl Machine {
         if stop.child == Child::Running {
             stop.child = Child::Told;
             // An orderly stop leaves the bound to the orchestrator; giving up must end by itself.
-            let default = stop.exit.map(|_| GIVE_UP_STOP_TIMEOUT);
+            let default = stop.exit.filter(|exit| *exit != ExitReason::Stopped).map(|_| GIVE_UP_STOP_TIMEOUT);
             if let Some(timeout) = self.config.stop_timeout.or(default) {
                 self.timers.set(Timer::Kill, now + timeout);
             }

@@ -19,6 +19,10 @@ pub(super) enum Timer {
     Hold,
     /// The next try of the Counters and the List that were rejected.
     PublishRetry,
+    /// The next try of labels and annotations that were rejected.
+    MetadataRetry,
+    /// The next look for an allocation.
+    Watch,
     /// The next step of delivering and confirming Shutdown().
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
@@ -29,7 +33,7 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 11] = [
+const ALL: [Timer; 13] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
@@ -37,6 +41,8 @@ const ALL: [Timer; 11] = [
     Timer::Claim,
     Timer::Hold,
     Timer::PublishRetry,
+    Timer::MetadataRetry,
+    Timer::Watch,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
     Timer::Kill,

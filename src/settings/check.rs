@@ -8,7 +8,8 @@ use std::fmt::Write;
 use super::draft::Draft;
 use super::parse::{Reading, Rejected, Variable};
 use super::table::{self, Default, Reader};
-use super::{CounterSettings, Hup, Probe, SdkMode, Settings, Source, StopScope, counter};
+use super::{CounterSettings, Hook, Hup, KeyValue, Probe, SdkMode, Settings, Source, StopScope, counter};
+use crate::game_server::SDK_PREFIX;
 
 /// What is resolved, line by line: `NAME=value`, where it came from, then what
 /// follows from the values together, then the warnings.
@@ -121,6 +122,17 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
                 "at once".into()
             },
         ),
+        ("labels at Ready", pairs(&settings.labels)),
+        ("annotations at Ready", pairs(&settings.annotations)),
+        ("hook at each allocation", hook(settings.allocated_hook.as_ref())),
+        (
+            "Shutdown() of a server that is Allocated and empty",
+            settings.idle_shutdown.map_or("never".into(), |time| format!("after {time:?}")),
+        ),
+        (
+            "Shutdown() of a server that is Ready and not allocated",
+            settings.max_age.map_or("never".into(), |time| format!("after {time:?}, a tenth more or less by chance")),
+        ),
         (
             "the wrapper stops the game with",
             format!(
@@ -138,13 +150,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
                 },
             ),
         ),
-        (
-            "stop hook",
-            settings.stop_hook.as_ref().map_or("none".into(), |hook| {
-                let words: Vec<String> = hook.argv.iter().map(|word| format!("{word:?}")).collect();
-                format!("{}, for at most {:?}", words.join(" "), hook.timeout)
-            }),
-        ),
+        ("stop hook", hook(settings.stop_hook.as_ref())),
         ("status", settings.status_addr.as_ref().map_or("off".into(), |addr| format!("http://{addr}/status"))),
     ]);
     facts
@@ -174,6 +180,19 @@ fn published(counters: &[CounterSettings]) -> Vec<(&'static str, String)> {
         facts.insert(0, ("Counter", "none".into()));
     }
     facts
+}
+
+fn hook(hook: Option<&Hook>) -> String {
+    hook.map_or("none".into(), |hook| {
+        let words: Vec<String> = hook.argv.iter().map(|word| format!("{word:?}")).collect();
+        format!("{}, for at most {:?}", words.join(" "), hook.timeout)
+    })
+}
+
+/// Labels or annotations, as they will show.
+fn pairs(pairs: &[KeyValue]) -> String {
+    let shown: Vec<String> = pairs.iter().map(|pair| format!("{SDK_PREFIX}{}={:?}", pair.key, pair.value)).collect();
+    if shown.is_empty() { "none".into() } else { shown.join(", ") }
 }
 
 /// Behind a URL that came with a user and a password.
@@ -240,6 +259,12 @@ AGONES_SHIM_SDK_CALL_TIMEOUT_SECS=2 (default)
 AGONES_SDK_GRPC_PORT=9357 (default)
 AGONES_SDK_GRPC_HOST=localhost (default)
 AGONES_SHIM_WAIT_FOR_SDK=0 (default)
+AGONES_SHIM_LABELS= (unset)
+AGONES_SHIM_ANNOTATIONS= (unset)
+AGONES_SHIM_ALLOCATED_HOOK= (unset)
+AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS=5 (default)
+AGONES_SHIM_IDLE_SHUTDOWN_SECS=0 (default)
+AGONES_SHIM_MAX_AGE_SECS=0 (default)
 AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS=8 (default)
 AGONES_SHIM_STOP_SIGNAL=TERM (default)
 AGONES_SHIM_STOP_SCOPE=group (default)
@@ -260,6 +285,11 @@ the server is gone after: as many failed rounds as last as long as Agones' own p
 Counter: none
 SDK server: localhost:9357, if there is one
 the wrapper starts the game: at once
+labels at Ready: none
+annotations at Ready: none
+hook at each allocation: none
+Shutdown() of a server that is Allocated and empty: never
+Shutdown() of a server that is Ready and not allocated: never
 the wrapper stops the game with: SIGTERM (15) to its process group, and never kills
 stop hook: none
 status: off
@@ -281,6 +311,11 @@ status: off
             ("AGONES_SHIM_COUNTER_METRIC", "online{map=\"dust\"}"),
             ("AGONES_SHIM_SDK", "required"),
             ("AGONES_SHIM_WAIT_FOR_SDK", "1"),
+            ("AGONES_SHIM_LABELS", "map=dust, mode=ffa"),
+            ("AGONES_SHIM_ANNOTATIONS", "motd=\"hello, world\""),
+            ("AGONES_SHIM_ALLOCATED_HOOK", "rcon 'say go'"),
+            ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600"),
+            ("AGONES_SHIM_MAX_AGE_SECS", "86400"),
             ("AGONES_SHIM_STOP_SIGNAL", "INT"),
             ("AGONES_SHIM_STOP_SCOPE", "child"),
             ("AGONES_SHIM_STOP_TIMEOUT_SECS", "25"),
@@ -308,6 +343,11 @@ status: off
             "Counter: \"players\" is the sum of online{map=\"dust\"} at http://127.0.0.1:9000/metrics (user and password ***), read every 30s",
             "SDK server: localhost:9357, exit 75 without one for 30s",
             "the wrapper starts the game: once the GameServer's address is known, after 30s without it",
+            "labels at Ready: agones.dev/sdk-map=\"dust\", agones.dev/sdk-mode=\"ffa\"",
+            "annotations at Ready: agones.dev/sdk-motd=\"hello, world\"",
+            "hook at each allocation: \"rcon\" \"say go\", for at most 5s",
+            "Shutdown() of a server that is Allocated and empty: after 600s",
+            "Shutdown() of a server that is Ready and not allocated: after 86400s, a tenth more or less by chance",
             "the wrapper stops the game with: SIGINT (2) to the child alone, SIGKILL after 25s; passes SIGHUP on",
             "stop hook: \"rcon\" \"save all\" \"|\" \"cat\", for at most 5s",
             "status: http://*:9360/status",

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::words::Words;
 use super::{
-    Endpoint, Host, HttpTarget, Hup, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings, QueryTarget,
-    SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopHook, StopScope, StopSettings, StopSignal,
+    Endpoint, Hook, Host, HttpTarget, Hup, KeyValue, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings,
+    QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopScope, StopSettings, StopSignal,
     TcpTarget,
 };
 use crate::exposition::Selector;
@@ -51,6 +51,12 @@ pub(super) struct Draft {
     pub sdk_connect_timeout: Option<Duration>,
     pub sdk_call_timeout: Option<Duration>,
     pub wait_for_sdk: Option<bool>,
+    pub labels: Option<Vec<KeyValue>>,
+    pub annotations: Option<Vec<KeyValue>>,
+    pub allocated_hook: Option<Words>,
+    pub allocated_hook_timeout: Option<Duration>,
+    pub idle_shutdown: Option<Duration>,
+    pub max_age: Option<Duration>,
     pub shutdown_timeout: Option<Duration>,
     pub stop_signal: Option<StopSignal>,
     pub stop_scope: Option<StopScope>,
@@ -122,10 +128,8 @@ impl Draft {
     // no value, which cannot be.
 
     pub fn settings(&self) -> Option<Settings> {
-        let stop_hook = match &self.stop_hook {
-            Some(words) => Some(StopHook { argv: words.argv.clone(), timeout: self.stop_hook_timeout? }),
-            None => None,
-        };
+        let hook =
+            |words: &Option<Words>, timeout| words.as_ref().map(|words| Hook { argv: words.argv.clone(), timeout });
         Some(Settings {
             readiness: self.readiness(),
             liveness: self.liveness(),
@@ -146,8 +150,13 @@ impl Draft {
                 timeout: unless_zero(self.stop_timeout?),
                 scope: self.stop_scope?,
             },
-            stop_hook,
+            stop_hook: hook(&self.stop_hook, self.stop_hook_timeout?),
             wait_for_sdk: self.wait_for_sdk?,
+            labels: self.labels.clone().unwrap_or_default(),
+            annotations: self.annotations.clone().unwrap_or_default(),
+            allocated_hook: hook(&self.allocated_hook, self.allocated_hook_timeout?),
+            idle_shutdown: unless_zero(self.idle_shutdown?),
+            max_age: unless_zero(self.max_age?),
             status_addr: self.status_addr.clone(),
             log: self.log()?,
         })

@@ -6,11 +6,10 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::StatusAddr;
 use super::parse::{Error, Reading, Warning};
 use super::table::{self, Reader, SETTINGS};
 use super::values::{is_digits, quote, shown_name};
-use super::{counter, suggest};
+use super::{SdkMode, StatusAddr, counter, suggest};
 
 /// Taken in every game server Pod by Agones' SDK server (AGONES.md section 1).
 const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
@@ -30,8 +29,8 @@ fn living() -> impl Iterator<Item = &'static str> {
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
 
-/// Set by the shim itself in the environment of its hook.
-const OWN: [&str; 1] = ["AGONES_SHIM_STOP_REASON"];
+/// Set by the shim itself in the environment of its hooks.
+const OWN: [&str; 2] = ["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"];
 
 /// Everything about the settings together.
 pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Warning>) {
@@ -40,6 +39,7 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
     errors.extend(no_probe(reader, reading));
     if reader.is_shim() {
         errors.extend(counter::together(reading));
+        errors.extend(idle_without_counter(reading));
         errors.extend(log_without_line(reading));
         let problems = [unreadable_log(reading), lifeless(reading)].into_iter().flatten();
         match reader {
@@ -52,6 +52,7 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
         }
         warnings.extend(any_line(reading));
         warnings.extend(without_shell(reading));
+        warnings.extend(nobody_to_tell(reading));
         warnings.extend(long_hook(reading));
         warnings.extend(taken_port(reading));
     }
@@ -118,6 +119,7 @@ fn without_shell(reading: &Reading) -> Vec<Warning> {
     let commands = [
         (table::READY_EXEC, &draft.ready_exec, "program"),
         (table::LIVE_EXEC, &draft.live_exec, "program"),
+        (table::ALLOCATED_HOOK, &draft.allocated_hook, "hook"),
         (table::STOP_HOOK, &draft.stop_hook, "hook"),
     ];
     let shells = commands.into_iter().filter_map(|(variable, words, what)| {
@@ -128,6 +130,27 @@ fn without_shell(reading: &Reading) -> Vec<Warning> {
         Some(warning(variable, message))
     });
     shells.collect()
+}
+
+/// Emptiness is read from the Counter's source.
+fn idle_without_counter(reading: &Reading) -> Option<Error> {
+    reading.draft.idle_shutdown.filter(|time| !time.is_zero())?;
+    let shown = quote(reading.shown.get(table::IDLE_SHUTDOWN)?);
+    let sources = [counter::METRICS_URL, counter::QUERY];
+    (!sources.iter().any(|variable| reading.is_set(variable))).then(|| {
+        error(
+            table::IDLE_SHUTDOWN,
+            format!("{shown} needs a Counter to tell that nobody is there (set {})", counter::NAME),
+        )
+    })
+}
+
+/// What concerns Agones alone, with Agones switched off.
+fn nobody_to_tell(reading: &Reading) -> Vec<Warning> {
+    let off = reading.draft.sdk == Some(SdkMode::Off);
+    let variables = [table::LABELS, table::ANNOTATIONS, table::ALLOCATED_HOOK, table::IDLE_SHUTDOWN, table::MAX_AGE];
+    let set = variables.into_iter().filter(|variable| off && reading.is_set(variable));
+    set.map(|variable| warning(variable, "has no effect with AGONES_SHIM_SDK=off".into())).collect()
 }
 
 fn long_hook(reading: &Reading) -> Option<Warning> {

@@ -13,6 +13,7 @@ mod draft;
 mod filter;
 pub mod help;
 mod judge;
+mod metadata;
 pub mod parse;
 pub(crate) mod pattern;
 mod query;
@@ -69,8 +70,18 @@ pub struct Settings {
     pub stop: StopSettings,
     /// The wrapper holds its child until the GameServer's address is known.
     pub wait_for_sdk: bool,
+    /// Labels set at Ready.
+    pub labels: Vec<KeyValue>,
+    /// Annotations set at Ready.
+    pub annotations: Vec<KeyValue>,
+    /// Program run when the GameServer is allocated, if any.
+    pub allocated_hook: Option<Hook>,
+    /// Shutdown() once Allocated and empty for so long; `None` is never.
+    pub idle_shutdown: Option<Duration>,
+    /// Shutdown() once Ready and not allocated for so long; `None` is never.
+    pub max_age: Option<Duration>,
     /// Program run at stop, if any.
-    pub stop_hook: Option<StopHook>,
+    pub stop_hook: Option<Hook>,
     /// Status endpoint; `None` is off.
     pub status_addr: Option<StatusAddr>,
     /// What is logged, and how.
@@ -318,9 +329,18 @@ pub enum StopScope {
     Child,
 }
 
-/// A program run at stop.
+/// A label or an annotation, without the prefix that Agones puts in front of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StopHook {
+pub struct KeyValue {
+    /// Never empty.
+    pub key: String,
+    /// May be empty.
+    pub value: String,
+}
+
+/// A program run at stop, or at an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
     /// Program and arguments, never empty.
     pub argv: Vec<String>,
     /// Ended after this long.

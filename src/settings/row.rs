@@ -70,6 +70,8 @@ pub enum Group {
     Counter,
     /// The link to the SDK server.
     Sdk,
+    /// Labels, allocation, and ends that nobody has to ask for.
+    State,
     /// The way out.
     Stop,
     /// Logs and the status endpoint.
@@ -85,6 +87,7 @@ impl Group {
             Self::Liveness => "Liveness and health",
             Self::Counter => "Counters and List",
             Self::Sdk => "SDK server",
+            Self::State => "Labels, allocation, idle servers, age",
             Self::Stop => "Stop",
             Self::Insight => "Logs and status",
         }

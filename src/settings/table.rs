@@ -7,7 +7,9 @@
 pub use super::row::{Default, Group, Reader, Setting};
 
 use super::values::{self, counter_name, list_name, quote, rounds, seconds, seconds_or_zero, word};
-use super::{Hup, LogFormat, SdkMode, StopScope, address, counter, filter, pattern, query, signal, url, words};
+use super::{
+    Hup, LogFormat, SdkMode, StopScope, address, counter, filter, metadata, pattern, query, signal, url, words,
+};
 
 /// The whole life cycle.
 const SHIM: &[Reader] = &[Reader::Sidecar, Reader::Wrapper];
@@ -51,6 +53,16 @@ pub(super) const LIVE_EXEC: &str = "AGONES_SHIM_LIVE_EXEC";
 pub(super) const READINESS: [&str; 6] = [READY_TCP, READY_HTTP, READY_QUERY, READY_LOG, READY_FILE, READY_EXEC];
 /// The variables of liveness probes of all kinds.
 pub(super) const LIVENESS: [&str; 4] = [LIVE_TCP, LIVE_HTTP, LIVE_QUERY, LIVE_EXEC];
+/// The variable of the labels.
+pub(super) const LABELS: &str = "AGONES_SHIM_LABELS";
+/// The variable of the annotations.
+pub(super) const ANNOTATIONS: &str = "AGONES_SHIM_ANNOTATIONS";
+/// The variable of the hook of allocations.
+pub(super) const ALLOCATED_HOOK: &str = "AGONES_SHIM_ALLOCATED_HOOK";
+/// The variable of the bound on being empty.
+pub(super) const IDLE_SHUTDOWN: &str = "AGONES_SHIM_IDLE_SHUTDOWN_SECS";
+/// The variable of the bound on not being allocated.
+pub(super) const MAX_AGE: &str = "AGONES_SHIM_MAX_AGE_SECS";
 /// The variable of the stop hook.
 pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
 /// The variable of its timeout.
@@ -388,6 +400,66 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| {
             one(text, |text| word(text, &[("0", false), ("1", true)])).map(|wait| draft.wait_for_sdk = Some(wait))
         },
+    },
+    Setting {
+        variable: LABELS,
+        group: Group::State,
+        default: Default::Nothing,
+        value: "PAIRS",
+        help: "Labels that the GameServer gets at Ready: `key=value`, several with commas; Agones puts `agones.dev/sdk-` in front of each key",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| metadata::labels(text).map(|pairs| draft.labels = Some(pairs)),
+    },
+    Setting {
+        variable: ANNOTATIONS,
+        group: Group::State,
+        default: Default::Nothing,
+        value: "PAIRS",
+        help: "Annotations, written like `AGONES_SHIM_LABELS`; a value with commas goes in double quotes: `motd=\"hello, world\"`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| metadata::annotations(text).map(|pairs| draft.annotations = Some(pairs)),
+    },
+    Setting {
+        variable: ALLOCATED_HOOK,
+        group: Group::State,
+        default: Default::Nothing,
+        value: "COMMAND",
+        help: "Program run once for each allocation, with `AGONES_GAMESERVER_*` in its environment; written like `AGONES_SHIM_STOP_HOOK`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, words::split).map(|words| draft.allocated_hook = Some(words)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS",
+        group: Group::State,
+        default: Default::Text("5"),
+        value: "SECONDS",
+        help: "Time that this hook may take",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.allocated_hook_timeout = Some(time)),
+    },
+    Setting {
+        variable: IDLE_SHUTDOWN,
+        group: Group::State,
+        default: Default::Text("0"),
+        value: "SECONDS",
+        help: "Shutdown() once the server was Allocated and the Counter read as 0, three times or more, for so long; 0 is never",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds_or_zero).map(|time| draft.idle_shutdown = Some(time)),
+    },
+    Setting {
+        variable: MAX_AGE,
+        group: Group::State,
+        default: Default::Text("0"),
+        value: "SECONDS",
+        help: "Shutdown() once the server was Ready and not allocated for so long, a tenth more or less by chance; 0 is never",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, seconds_or_zero).map(|time| draft.max_age = Some(time)),
     },
     Setting {
         variable: "AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS",

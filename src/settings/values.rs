@@ -18,7 +18,7 @@ const LONGEST: u64 = 10 * 365 * 24 * 60 * 60;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// More items than this in one list are a slip: a round runs them all at once.
-const MOST_ITEMS: usize = 64;
+pub(super) const MOST_ITEMS: usize = 64;
 
 /// Shown of a value in a message, in characters: a variable can hold 128 KiB.
 pub(super) const SHOWN: usize = 120;

@@ -36,6 +36,45 @@ fn life(format: &str) -> Vec<String> {
     shim.output().lines().into_iter().map(|line| line.text).collect()
 }
 
+/// A minute and no less, and so all four side by side: what is waited for is in the line, and why it has not come.
+#[test]
+fn once_a_minute_a_line_says_what_is_being_waited_for() {
+    let (open, mut closed) = (Game::open(), Game::closed());
+    let patient = |game: &Game| shim().set("READY_TCP", game.port()).set("SDK_CONNECT_TIMEOUT_SECS", 300);
+    let sdk = ScriptedSdk::start();
+    let never_ready = ScriptedSdk::start();
+    never_ready.always("Ready", Answer::Ignored);
+    let homeless = ScriptedSdk::start();
+    homeless.edit(|game_server| game_server.status.get_or_insert_default().address.clear());
+    let mut waiting = [
+        (patient(&closed).sdk(&sdk).spawn(), "the readiness probes", "connection refused"),
+        (patient(&open).without_sdk().spawn(), "the SDK server", "connection refused"),
+        (patient(&open).sdk(&never_ready).spawn(), "Agones to show Ready", "state Scheduled"),
+        (
+            patient(&open).sdk(&homeless).set("WAIT_FOR_SDK", 1).args(["--", "true"]).spawn(),
+            "the GameServer's address before the start of the game",
+            "",
+        ),
+    ];
+    for (shim, what, reason) in &mut waiting {
+        let line = shim.wait_for_line("still waiting", secs(75));
+        let waited = line.at - shim.started();
+        assert!(waited >= secs(59), "{waited:?}: {}", line.text);
+        for part in [&format!("for=\"{what}\""), "waited=60", *reason] {
+            assert!(line.text.contains(part), "{part} is not in {}", line.text);
+        }
+        assert_eq!(shim.count_lines("still waiting"), 1);
+        shim.assert_no_line("running probe-only");
+    }
+    closed.listen();
+    let (shim, ..) = &mut waiting[0];
+    shim.wait_for_line("the GameServer is ready", secs(20));
+    for (shim, ..) in &mut waiting {
+        shim.signal(Signal::SIGTERM);
+        shim.expect_code(0, secs(30));
+    }
+}
+
 /// Message and keys, without what differs from run to run.
 type Fact = (String, Vec<String>);
 

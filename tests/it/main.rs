@@ -4,6 +4,7 @@
 mod support;
 
 mod addresses;
+mod allocated;
 mod cli;
 mod compare;
 mod corpus;
@@ -14,6 +15,8 @@ mod docker;
 mod examples;
 mod faults;
 mod host;
+mod idle;
+mod labels;
 mod link;
 mod list;
 mod liveness;

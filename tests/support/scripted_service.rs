@@ -15,7 +15,7 @@ use grpcio::{
     UnarySink,
 };
 
-use super::{Answer, Shared, State, status};
+use super::{Answer, Shared, State, meta, status};
 
 /// Every method that is served, for scripts that are about all of them.
 pub const METHODS: [&str; 14] = [
@@ -89,8 +89,14 @@ pub fn build(shared: &Arc<Shared>) -> Service {
         |state, _| Ok(state.current()),
     );
     let pair = |request: &sdk::KeyValue| format!("{}={}", request.key, request.value);
-    let builder = unary(builder, shared, &proto::SET_LABEL, "SetLabel", pair, move |_, _| empty());
-    let builder = unary(builder, shared, &proto::SET_ANNOTATION, "SetAnnotation", pair, move |_, _| empty());
+    let builder = unary(builder, shared, &proto::SET_LABEL, "SetLabel", pair, move |state, request| {
+        meta(&mut state.game_server).labels.extend([shown(request)]);
+        empty()
+    });
+    let builder = unary(builder, shared, &proto::SET_ANNOTATION, "SetAnnotation", pair, move |state, request| {
+        meta(&mut state.game_server).annotations.extend([shown(request)]);
+        empty()
+    });
     let builder =
         unary(builder, shared, &proto::GET_COUNTER, "GetCounter", |request| request.name.clone(), get_counter);
     let builder = unary(builder, shared, &proto::UPDATE_COUNTER, "UpdateCounter", update_text, update_counter);
@@ -102,6 +108,11 @@ pub fn build(shared: &Arc<Shared>) -> Service {
             thread::spawn(move || health(&shared, beats, sink));
         })
         .build()
+}
+
+/// A label or an annotation as the GameServer shows it.
+fn shown(request: &sdk::KeyValue) -> (String, String) {
+    (format!("agones.dev/sdk-{}", request.key), request.value.clone())
 }
 
 /// Overwriting a List is no business of the shim's: recorded, and refused.

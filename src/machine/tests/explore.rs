@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::super::*;
 use super::walk::{Seen, check, reading};
-use super::world::{config, error, not_scraped, report, wrapper};
+use super::world::{config, error, not_scraped, pair, report, wrapper};
 use crate::game_server::{Counter, List, State};
 
 /// States explored for each configuration, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
@@ -47,6 +47,7 @@ impl Node {
             events.push(Event::LivenessChecked(report(Err(refused()))));
         }
         if self.seen.scraping {
+            events.push(Event::Scraped { source: 0, outcome: Ok(reading(0, &[])) });
             events.push(Event::Scraped { source: 0, outcome: Ok(reading(2, &["ann", "bob"])) });
             events.push(Event::Scraped { source: 0, outcome: Ok(reading(9, &["cid"])) });
             events.push(not_scraped("HTTP 500"));
@@ -60,6 +61,9 @@ impl Node {
         }
         if self.seen.hook {
             events.push(Event::HookEnded(Ok(())));
+        }
+        if self.seen.allocated_hook {
+            events.push(Event::AllocatedHookEnded(Ok(())));
         }
         if let Some(call) = &self.seen.call {
             events.extend(answers(call).into_iter().map(Event::Answered));
@@ -116,6 +120,8 @@ fn answers(call: &Call) -> Vec<Answer> {
         Call::Ready => plain(Answer::Ready),
         Call::Shutdown => plain(Answer::Shutdown),
         Call::Health => plain(Answer::Health),
+        Call::SetLabel(_) => plain(Answer::SetLabel),
+        Call::SetAnnotation(_) => plain(Answer::SetAnnotation),
         Call::UpdateCounter { .. } => plain(Answer::UpdateCounter),
         Call::AddListValue { .. } => plain(Answer::AddListValue),
         Call::RemoveListValue { .. } => plain(Answer::RemoveListValue),
@@ -134,15 +140,30 @@ fn answers(call: &Call) -> Vec<Answer> {
     }
 }
 
-/// Explores from the start; returns how many states and how deep.
-fn explore(config: Config, states: usize) -> (usize, usize) {
+/// What has happened by the time that a GameServer in this state counts as Ready.
+fn until_ready(state: State) -> Vec<Event> {
+    let game_server = GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() };
+    vec![
+        Event::Answered(Answer::Connected(Ok(game_server.clone()))),
+        Event::Answered(Answer::Health(Ok(()))),
+        Event::ReadinessPassed(report(Ok(()))),
+        Event::Answered(Answer::GameServer(Ok(game_server))),
+    ]
+}
+
+/// Explores from where these events lead; returns how many states and how deep.
+fn explore(config: Config, begin: &[Event], states: usize) -> (usize, usize) {
     let now = Instant::now();
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     let mut seen = Seen::default();
     check(&mut seen, &Event::Tick, &effects);
-    let mut frontier = vec![Node { machine, seen, now }];
+    let mut node = Node { machine, seen, now };
+    for event in begin {
+        node = node.after(event);
+    }
+    let mut frontier = vec![node];
     let mut known = HashSet::from([frontier[0].key()]);
     let mut depth = 0;
     while !frontier.is_empty() && known.len() < states {
@@ -171,10 +192,10 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         Config { publishes: vec![publishes], ..config() }
     };
     let configs = [
-        ("sidecar with a Counter", publishing(false, None)),
-        ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names"))),
-        ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }),
-        ("wrapper", wrapper()),
+        ("sidecar with a Counter", publishing(false, None), vec![]),
+        ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names")), vec![]),
+        ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }, vec![]),
+        ("wrapper", wrapper(), vec![]),
         (
             "wrapper with hook and bounds",
             Config {
@@ -183,12 +204,29 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
                 ready_timeout: Some(Duration::from_secs(20)),
                 ..wrapper()
             },
+            vec![],
         ),
-        ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }),
+        ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }, vec![]),
+        (
+            "sidecar that ends when it is empty",
+            Config { idle_shutdown: Some(Duration::ZERO), ..publishing(false, None) },
+            until_ready(State::Allocated),
+        ),
+        (
+            "wrapper that has labels, a hook of allocations and an age",
+            Config {
+                labels: vec![pair("map", "dust")],
+                annotations: vec![pair("motd", "hello")],
+                allocated_hook: true,
+                max_age: Some(Duration::from_secs(6)),
+                ..wrapper()
+            },
+            until_ready(State::Ready),
+        ),
     ];
     let wanted = std::env::var("EXPLORE_STATES").ok().and_then(|states| states.parse().ok()).unwrap_or(STATES);
-    for (name, config) in configs {
-        let (states, depth) = explore(config, wanted);
+    for (name, config, begin) in configs {
+        let (states, depth) = explore(config, &begin, wanted);
         println!("{name}: {states} states, {depth} events deep");
         assert!(states > 1000, "{name}: {states}");
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::*;
-use super::world::{config, error, report, wrapper};
+use super::world::{config, error, pair, report, wrapper};
 use crate::game_server::{Counter, List, State};
 
 /// A small generator, so that a failing walk can be told by its seed.
@@ -50,7 +50,11 @@ pub struct Seen {
     /// The metrics endpoint is read, the hook runs, the child has ended.
     pub scraping: bool,
     pub hook: bool,
+    pub allocated_hook: bool,
     pub child_ended: bool,
+    /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
+    allocation: Option<String>,
+    zeros: u8,
 }
 
 const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
@@ -71,6 +75,8 @@ fn game_server(dice: &mut Dice) -> GameServer {
     if dice.roll(2) == 0 {
         game_server.address = "203.0.113.7".into();
     }
+    let allocated = dice.roll(3).to_string();
+    game_server.annotations.insert("agones.dev/last-allocated".into(), allocated);
     let capacity = i64::try_from(dice.roll(5)).expect("small");
     game_server.counters.insert("players".into(), Counter { count: 0, capacity });
     game_server
@@ -99,6 +105,8 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
         }
         Call::AddListValue { .. } => Answer::AddListValue(outcome),
         Call::RemoveListValue { .. } => Answer::RemoveListValue(outcome),
+        Call::SetLabel(_) => Answer::SetLabel(outcome),
+        Call::SetAnnotation(_) => Answer::SetAnnotation(outcome),
     }
 }
 
@@ -112,6 +120,7 @@ fn event(dice: &mut Dice) -> Event {
             held_terminal: dice.roll(2) == 0,
         },
         3 => Event::GroupEmpty,
+        4 if dice.roll(2) == 0 => Event::AllocatedHookEnded(outcome(dice)),
         4 => Event::HookEnded(outcome(dice)),
         5..=10 => Event::HealthDue,
         11..=16 => Event::LivenessChecked(report(outcome(dice))),
@@ -120,7 +129,7 @@ fn event(dice: &mut Dice) -> Event {
         23..=26 => {
             let source = usize::try_from(dice.roll(3)).expect("small");
             let names: Vec<&str> = NAMES.into_iter().filter(|_| dice.roll(2) == 0).collect();
-            let outcome = if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(reading(dice.roll(6), &names)) };
+            let outcome = if dice.roll(4) == 0 { Err("NaN".into()) } else { Ok(reading(dice.roll(6) / 2, &names)) };
             Event::Scraped { source, outcome }
         }
         _ => Event::Tick,
@@ -131,6 +140,19 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     if let Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) = event {
         seen.looked = Some(game_server.clone());
         seen.connected = true;
+        let is_allocated = game_server.state == State::Allocated && !game_server.deleting;
+        let allocation = is_allocated.then(|| game_server.last_allocated().to_owned());
+        let is_same = seen.allocation == allocation && !matches!(event, Event::Answered(Answer::Connected(_)));
+        seen.zeros = if is_same { seen.zeros } else { 0 };
+        seen.allocation = allocation;
+    }
+    match event {
+        Event::Scraped { source: 0, outcome: Ok(reading) } if reading.count == 0 && seen.allocation.is_some() => {
+            seen.zeros = seen.zeros.saturating_add(1).min(4);
+        }
+        Event::Scraped { source: 0, .. } => seen.zeros = 0,
+        Event::AllocatedHookEnded(_) => seen.allocated_hook = false,
+        _ => {}
     }
     assert_eq!(seen.exits, 0, "nothing was stepped after the exit");
     for effect in effects {
@@ -157,6 +179,9 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
                 if let Call::AddListValue { value, .. } = call {
                     assert!(!value.is_empty() && !value.contains(char::is_control), "{call:?}");
                 }
+                if matches!(call, Call::SetLabel(_) | Call::SetAnnotation(_)) {
+                    assert!(seen.connected && seen.shutdowns == 0 && seen.exits == 0);
+                }
                 if !matches!(call, Call::Connect | Call::GetGameServer) {
                     seen.looked = None;
                 }
@@ -166,6 +191,17 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
             Effect::StopProbing => (seen.awaiting, seen.checking) = (false, false),
             Effect::StartScraping => seen.scraping = true,
             Effect::StartStopHook(_) => seen.hook = true,
+            Effect::StartAllocatedHook(_) => {
+                assert!(!std::mem::replace(&mut seen.allocated_hook, true), "one at a time");
+                assert!(seen.shutdowns == 0);
+            }
+            Effect::Log(notice @ (Notice::Idle { .. } | Notice::TooOld { .. })) => {
+                let Event::Answered(Answer::GameServer(Ok(shown))) = event else { panic!("{event:?} was no look") };
+                let state = if matches!(notice, Notice::Idle { .. }) { State::Allocated } else { State::Ready };
+                assert!(shown.state == state && !shown.deleting, "{notice:?} of {shown:?}");
+                assert!(state == State::Ready || seen.zeros >= 3, "{seen:?}");
+                assert!(effects.contains(&Effect::Call(Call::Shutdown)), "nothing comes between look and Shutdown()");
+            }
             Effect::StartChild(_) => seen.starts += 1,
             Effect::SendStopSignal => seen.signaled = true,
             Effect::KillGroup => assert!(seen.signaled || seen.starts > 0),
@@ -190,6 +226,11 @@ fn walk(number: u64) -> usize {
         })
         .collect();
     config.stop_hook = dice.roll(3) == 0;
+    config.allocated_hook = dice.roll(3) == 0;
+    config.labels = if dice.roll(3) == 0 { vec![pair("map", "dust"), pair("mode", "ffa")] } else { vec![] };
+    config.annotations = if dice.roll(3) == 0 { vec![pair("motd", "hello")] } else { vec![] };
+    config.idle_shutdown = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(3)));
+    config.max_age = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(20)));
     config.wait_for_sdk = dice.roll(3) == 0;
     config.ready_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(20));
     config.stop_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(5));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::super::*;
 use crate::game_server::{List, State};
-use crate::settings::{SdkMode, StopScope};
+use crate::settings::{KeyValue, SdkMode, StopScope};
 
 pub fn secs(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
@@ -28,6 +28,11 @@ pub fn config() -> Config {
         stop_scope: StopScope::Group,
         stop_hook: false,
         wait_for_sdk: false,
+        labels: Vec::new(),
+        annotations: Vec::new(),
+        allocated_hook: false,
+        idle_shutdown: None,
+        max_age: None,
         pod_hostname: None,
     }
 }
@@ -63,6 +68,8 @@ pub struct Server {
     pub rejects: Vec<&'static str>,
     /// Ready() and Shutdown() show this long after the call; `None` is never.
     pub applies_after: Option<Duration>,
+    /// Labels and annotations are acknowledged, and lost.
+    pub loses_metadata: bool,
     pending: Option<(Instant, State)>,
 }
 
@@ -105,6 +112,7 @@ impl World {
             lists: BTreeMap::new(),
             rejects: Vec::new(),
             applies_after: Some(secs(0.5)),
+            loses_metadata: false,
             pending: None,
         };
         Self {
@@ -174,6 +182,14 @@ impl World {
             }
         }
         self.now = self.now.max(end);
+    }
+
+    /// Somebody takes the GameServer for a match.
+    pub fn allocate(&mut self) {
+        self.note("-> allocated");
+        self.server.game.state = State::Allocated;
+        let at = format!("{:?}", self.now - self.start);
+        self.server.game.annotations.insert("agones.dev/last-allocated".into(), at);
     }
 
     pub fn stop(&mut self) {
@@ -249,6 +265,15 @@ impl World {
                         self.later.push((self.now + takes, Event::HookEnded(Ok(()))));
                     }
                 }
+                Effect::StartAllocatedHook(variables) => {
+                    let find = |name: &str| variables.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+                    let annotations = find("AGONES_GAMESERVER_ANNOTATIONS").cloned().unwrap_or_default();
+                    self.note(&format!("allocated hook {annotations}"));
+                    if let Some(takes) = self.hook_takes {
+                        self.later.push((self.now + takes, Event::AllocatedHookEnded(Ok(()))));
+                    }
+                }
+                Effect::EndAllocatedHook => self.note("TERM to the allocated hook"),
                 Effect::SendStopSignal => {
                     self.note("stop signal to the child");
                     if let Some(takes) = self.child_takes {
@@ -319,6 +344,14 @@ impl World {
                 self.server.pending = Some((self.now + after, state));
             }
         }
+        if outcome.is_ok() && !self.server.loses_metadata {
+            let shown = |pair: &KeyValue| (format!("agones.dev/sdk-{}", pair.key), pair.value.clone());
+            match call {
+                Call::SetLabel(pair) => self.server.game.labels.extend([shown(pair)]),
+                Call::SetAnnotation(pair) => self.server.game.annotations.extend([shown(pair)]),
+                _ => {}
+            }
+        }
         let game_server = outcome.clone().map(|()| self.server.game.clone());
         let answer = match call {
             Call::Connect => Answer::Connected(game_server),
@@ -326,6 +359,8 @@ impl World {
             Call::Ready => Answer::Ready(outcome),
             Call::Shutdown => Answer::Shutdown(outcome),
             Call::Health => Answer::Health(outcome),
+            Call::SetLabel(_) => Answer::SetLabel(outcome),
+            Call::SetAnnotation(_) => Answer::SetAnnotation(outcome),
             Call::GetCounter(name) => Answer::GetCounter(
                 outcome.and_then(|()| self.server.game.counters.get(name).copied().ok_or_else(rejection)),
             ),
@@ -374,6 +409,10 @@ fn told(call: &Call) -> String {
         Call::RemoveListValue { name, value } => format!("RemoveListValue {name} {value}"),
         call => format!("{call:?}"),
     }
+}
+
+pub fn pair(key: &str, value: &str) -> KeyValue {
+    KeyValue { key: key.into(), value: value.into() }
 }
 
 pub fn error(kind: CallErrorKind) -> CallError {

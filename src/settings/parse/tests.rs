@@ -290,9 +290,10 @@ fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
         let wanted = format!(r#"{variable}: "1000000000" is more than ten years (write at most 315360000)"#);
         assert_eq!(lines(wrapper(with_probe(&[(variable, "1000000000")]))), [wanted]);
         let zero = wrapper(with_probe(&[(variable, "0")]));
-        if ["AGONES_SHIM_READY_TIMEOUT_SECS", "AGONES_SHIM_STOP_TIMEOUT_SECS"].contains(&variable) {
+        if setting.help.contains("; 0 is never") {
             let (settings, _) = zero.expect("0 is never");
             assert_eq!((settings.ready_timeout, settings.stop.timeout), (None, None));
+            assert_eq!((settings.idle_shutdown, settings.max_age), (None, None));
         } else {
             let wanted = format!(r#"{variable}: "0" is not a number of seconds above 0 (write 1 or 0.5)"#);
             assert_eq!(lines(zero), [wanted]);
@@ -320,6 +321,7 @@ fn what_kubernetes_injects_is_ignored_without_a_word() {
         ("AGONES_SHIM_STATUS_PORT_9360_TCP_ADDR", "10.0.0.1"),
         // The shim's own, in the environment of its hook.
         ("AGONES_SHIM_STOP_REASON", "stop"),
+        ("AGONES_SHIM_CHILD_PID", "7"),
     ];
     assert_eq!(warnings(&injected), [""; 0]);
 }
@@ -529,6 +531,56 @@ fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
             )]
         );
     }
+}
+
+#[test]
+fn idleness_needs_a_counter_to_tell() {
+    let idle = ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600");
+    assert_eq!(
+        lines(sidecar(with_probe(&[idle]))),
+        [
+            r#"AGONES_SHIM_IDLE_SHUTDOWN_SECS: "600" needs a Counter to tell that nobody is there (set AGONES_SHIM_COUNTER_NAME)"#
+        ]
+    );
+    let settings = wrapper_settings(&[
+        idle,
+        ("AGONES_SHIM_COUNTER_NAME", "players"),
+        ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
+        ("AGONES_SHIM_COUNTER_METRIC", "m"),
+    ]);
+    assert_eq!(settings.idle_shutdown, Some(Duration::from_secs(600)));
+}
+
+#[test]
+fn labels_and_the_rest_say_that_they_need_agones() {
+    assert_eq!(
+        warnings(&[
+            ("AGONES_SHIM_SDK", "off"),
+            ("AGONES_SHIM_LABELS", "map=dust"),
+            ("AGONES_SHIM_ALLOCATED_HOOK", "say go > log"),
+            ("AGONES_SHIM_MAX_AGE_SECS", "60"),
+        ]),
+        [
+            "AGONES_SHIM_ALLOCATED_HOOK: > is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')",
+            "AGONES_SHIM_LABELS: has no effect with AGONES_SHIM_SDK=off",
+            "AGONES_SHIM_ALLOCATED_HOOK: has no effect with AGONES_SHIM_SDK=off",
+            "AGONES_SHIM_MAX_AGE_SECS: has no effect with AGONES_SHIM_SDK=off",
+        ]
+    );
+    assert_eq!(warnings(&[("AGONES_SHIM_LABELS", "map=dust"), ("AGONES_SHIM_MAX_AGE_SECS", "60")]), [""; 0]);
+}
+
+#[test]
+fn every_bad_label_and_annotation_is_named() {
+    let wrong = [("AGONES_SHIM_LABELS", "map=de dust,mode"), ("AGONES_SHIM_ANNOTATIONS", "a/b=1")];
+    assert_eq!(
+        lines(sidecar(with_probe(&wrong))),
+        [
+            r#"AGONES_SHIM_LABELS: "map=de dust" is not a label: its value has ' ' in it, and letters, digits, - _ . are allowed (only an annotation takes any value)"#,
+            r#"AGONES_SHIM_LABELS: "mode" is not a label (write key=value, and a value with a comma in double quotes)"#,
+            r#"AGONES_SHIM_ANNOTATIONS: "a/b=1" has a / in its key: Agones puts agones.dev/sdk- in front, and one is all"#,
+        ]
+    );
 }
 
 #[test]

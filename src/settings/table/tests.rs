@@ -129,7 +129,9 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(settings.stop.hup, Hup::Stop);
     assert_eq!(settings.stop.timeout, None);
     assert_eq!(settings.stop.scope, StopScope::Group);
-    assert_eq!(settings.stop_hook, None);
+    assert_eq!((settings.stop_hook, settings.allocated_hook), (None, None));
+    assert_eq!((settings.labels, settings.annotations), (vec![], vec![]));
+    assert_eq!((settings.idle_shutdown, settings.max_age), (None, None));
     assert_eq!(settings.status_addr, None);
     assert_eq!(settings.log.filter, "info");
     assert_eq!(settings.log.format, LogFormat::Auto);

@@ -1,0 +1,153 @@
+//! Labels and annotations: set once Ready shows, where the GameServer has
+//! another value, and compared again when the SDK server was lost.
+//!
+//! What somebody else changes meanwhile is left alone. One that is rejected is
+//! tried again once a minute; nothing here touches the rest of the life cycle.
+
+use std::time::{Duration, Instant};
+
+use super::claim::Claim;
+use super::event::CallError;
+use super::{Call, Config, Effect, Effects, Machine, Notice, Timer};
+use crate::game_server::{GameServer, SDK_PREFIX};
+use crate::settings::KeyValue;
+
+/// One that was rejected is tried again this often.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Metadata {
+    items: Vec<Item>,
+    /// The item whose call is under way.
+    sending: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Item {
+    kind: Kind,
+    pair: KeyValue,
+    /// The key as the GameServer shows it.
+    shown_as: String,
+    progress: Progress,
+    /// A warning has been written and not yet taken back.
+    warned: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Label,
+    Annotation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Progress {
+    /// To be set, unless it shows.
+    Due,
+    /// It shows, or the SDK server has taken it.
+    Done,
+    /// Rejected: the retry timer decides.
+    Wait,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Label => "label",
+            Self::Annotation => "annotation",
+        }
+    }
+}
+
+impl Item {
+    fn new(kind: Kind, pair: &KeyValue) -> Self {
+        let shown_as = format!("{SDK_PREFIX}{}", pair.key);
+        Self { kind, pair: pair.clone(), shown_as, progress: Progress::Due, warned: false }
+    }
+
+    fn is_shown(&self, game_server: &GameServer) -> bool {
+        let shown = match self.kind {
+            Kind::Label => &game_server.labels,
+            Kind::Annotation => &game_server.annotations,
+        };
+        shown.get(&self.shown_as) == Some(&self.pair.value)
+    }
+
+    fn call(&self) -> Call {
+        match self.kind {
+            Kind::Label => Call::SetLabel(self.pair.clone()),
+            Kind::Annotation => Call::SetAnnotation(self.pair.clone()),
+        }
+    }
+}
+
+impl Metadata {
+    pub(super) fn new(config: &Config) -> Self {
+        let labels = config.labels.iter().map(|pair| Item::new(Kind::Label, pair));
+        let annotations = config.annotations.iter().map(|pair| Item::new(Kind::Annotation, pair));
+        Self { items: labels.chain(annotations).collect(), sending: 0 }
+    }
+
+    /// The SDK server was lost: what it had not written yet is lost with it.
+    pub(super) fn compare_again(&mut self) {
+        for item in &mut self.items {
+            item.progress = Progress::Due;
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn next_metadata_call(&mut self) -> Option<Call> {
+        if self.stop.is_some() || self.claim != Claim::Confirmed {
+            return None;
+        }
+        let game_server = self.game_server.as_ref()?;
+        for (place, item) in self.metadata.items.iter_mut().enumerate() {
+            match item.progress {
+                Progress::Due if item.is_shown(game_server) => item.progress = Progress::Done,
+                Progress::Due => {
+                    self.metadata.sending = place;
+                    return Some(item.call());
+                }
+                Progress::Done | Progress::Wait => {}
+            }
+        }
+        None
+    }
+
+    pub(super) fn metadata_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {
+        let link_up = self.link.up;
+        let Some(item) = self.metadata.items.get_mut(self.metadata.sending) else { return };
+        let (kind, key) = (item.kind.as_str(), item.pair.key.clone());
+        match outcome {
+            Ok(()) => {
+                item.progress = Progress::Done;
+                let works = std::mem::take(&mut item.warned);
+                out.push(Effect::Log(if works {
+                    Notice::MetadataWorks { kind, key }
+                } else {
+                    Notice::MetadataSet { kind, key }
+                }));
+            }
+            Err(error) if link_up => {
+                item.progress = Progress::Wait;
+                let warned = std::mem::replace(&mut item.warned, true);
+                if self.stop.is_none() {
+                    self.timers.set(Timer::MetadataRetry, now + RETRY_INTERVAL);
+                }
+                if !warned {
+                    out.push(Effect::Log(Notice::MetadataRejected { kind, key, error: error.message }));
+                }
+            }
+            // It is compared again when the link is back.
+            Err(_) => {}
+        }
+    }
+
+    pub(super) fn metadata_retry_due(&mut self) {
+        for item in &mut self.metadata.items {
+            if item.progress == Progress::Wait {
+                item.progress = Progress::Due;
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The hook of allocations: once for each, told everything, bounded.
+
+use nix::sys::signal::Signal;
+
+use crate::scene::*;
+use crate::support::local_sdk::LocalSdk;
+use crate::support::{Game, ScriptedSdk, Shim, millis, secs, wait};
+
+const RUNNING: &str = "was allocated, running the hook";
+const ENDED: &str = "the hook of the allocation has ended";
+const FAILED: &str = "the hook of the allocation failed";
+
+/// An open game, a local SDK server and a sidecar with this hook that is Ready.
+fn hooked(hook: &str) -> (Game, LocalSdk, Shim) {
+    let game = Game::open();
+    let sdk = LocalSdk::start(&[]);
+    let mut shim = sidecar(&game).set("ALLOCATED_HOOK", hook).sdk_port(sdk.port()).spawn();
+    shim.wait_for_line(READY, SOON);
+    (game, sdk, shim)
+}
+
+#[test]
+fn an_allocation_runs_the_hook_within_about_a_second_and_tells_it_everything() {
+    let game = Game::open();
+    let sdk = LocalSdk::start(&[]);
+    let mut shim = sidecar(&game)
+        .set("ALLOCATED_HOOK", "sh -c 'env | grep ^AGONES_GAMESERVER_; echo pid ${AGONES_SHIM_CHILD_PID-none}'")
+        .set("LABELS", "map=dust")
+        .set("ANNOTATIONS", "motd=\"hello, world\"")
+        .var("PATH", "/usr/bin:/bin")
+        .sdk_port(sdk.port())
+        .spawn();
+    shim.wait_for_line(READY, SOON);
+    wait::until_true("the label", SOON, || sdk.get("/gameserver").body.contains("sdk-map"));
+    assert_eq!(sdk.post("/local/allocate", "").status, 200);
+    shim.wait_for_line(RUNNING, secs(3));
+    shim.wait_for_line(ENDED, SOON);
+    for part in [
+        "AGONES_GAMESERVER_NAME=",
+        "AGONES_GAMESERVER_ADDRESS=127.0.0.1",
+        "AGONES_GAMESERVER_STATE=Allocated",
+        "AGONES_GAMESERVER_LABEL_AGONES_DEV_SDK_MAP=dust",
+        "AGONES_GAMESERVER_ANNOTATION_AGONES_DEV_SDK_MOTD=hello, world",
+        "AGONES_GAMESERVER_ANNOTATION_AGONES_DEV_LAST_ALLOCATED=20",
+        "\"agones.dev/sdk-map\":\"dust\"",
+        "\"agones.dev/sdk-motd\":\"hello, world\"",
+        "pid none",
+    ] {
+        assert_eq!(shim.count_lines(part), 1, "{part}\n{}", shim.output());
+    }
+    shim.assert_stays(secs(2));
+    assert_eq!(shim.count_lines(RUNNING), 1);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn each_allocation_is_one_run() {
+    let (_game, sdk, mut shim) = hooked("true");
+    for run in 1..=2 {
+        sdk.post("/local/allocate", "");
+        wait::until_true("a run", SOON, || shim.count_lines(ENDED) == run);
+        sdk.post("/ready", "{}");
+        sdk.wait_for_state("Ready", SOON);
+    }
+    shim.assert_stays(millis(1500));
+    assert_eq!(shim.count_lines(RUNNING), 2);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_restart_beside_an_allocated_gameserver_does_not_run_it_again() {
+    let game = Game::open();
+    let sdk = ScriptedSdk::start();
+    sdk.set_state("Allocated");
+    let mut shim = sidecar(&game).set("ALLOCATED_HOOK", "true").sdk(&sdk).spawn();
+    shim.wait_for_line(READY, SOON);
+    sdk.wait_for_count("GetGameServer", sdk.count("GetGameServer") + 3, SOON);
+    shim.assert_no_line(RUNNING);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn a_hook_that_hangs_fails_or_is_missing_is_a_warning_and_nothing_else() {
+    for (hook, reason) in [
+        ("sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'", "timed out after 0.5s"),
+        ("sh -c 'exit 3'", "exit code 3"),
+        ("/nowhere/hook", "was not found: check the path"),
+    ] {
+        let (_game, sdk, mut shim) = ready_with(|shim| {
+            shim.set("ALLOCATED_HOOK", hook).set("ALLOCATED_HOOK_TIMEOUT_SECS", "0.5").var("PATH", "/usr/bin:/bin")
+        });
+        sdk.set_state("Allocated");
+        let line = shim.wait_for_line(FAILED, SOON).text;
+        assert!(line.contains(reason), "{line}");
+        more_beats(&sdk, 2);
+        sdk.set_state("Ready");
+        sdk.wait_for_count("GetGameServer", sdk.count("GetGameServer") + 2, SOON);
+        sdk.set_state("Allocated");
+        wait::until_true("the next run", SOON, || shim.count_lines(FAILED) == 2);
+        stops_cleanly(&mut shim);
+    }
+}
+
+#[test]
+fn beats_go_on_while_the_hook_runs_and_a_stop_ends_it() {
+    let (_game, sdk, mut shim) = ready_with(|shim| {
+        let hook = "sh -c 'trap \"echo told; exit 0\" TERM; echo running; while :; do sleep 0.05; done'";
+        shim.set("ALLOCATED_HOOK", hook).set("ALLOCATED_HOOK_TIMEOUT_SECS", 60).var("PATH", "/usr/bin:/bin")
+    });
+    sdk.set_state("Allocated");
+    shim.wait_for_line("running", SOON);
+    more_beats(&sdk, 3);
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("told", SOON);
+    shim.expect_code(0, STOP);
+    assert!(shim.started().elapsed() < secs(50), "it was not waited for");
+}
+
+#[test]
+fn the_gameserver_is_looked_at_only_where_something_depends_on_it() {
+    let (_game, sdk, mut shim) = ready();
+    let before = sdk.count("GetGameServer");
+    more_beats(&sdk, 15);
+    sdk.assert_count("GetGameServer", before);
+    stops_cleanly(&mut shim);
+}
