@@ -23,6 +23,7 @@ mod quiet;
 mod readiness;
 mod readme;
 mod ready_file_exec;
+mod ready_log;
 mod real_server;
 mod scene;
 mod sdk_command;
