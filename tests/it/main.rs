@@ -11,6 +11,7 @@ mod counter;
 mod demo;
 mod docker;
 mod examples;
+mod games;
 mod host;
 mod link;
 mod liveness;
