@@ -47,6 +47,7 @@ test | ci)
     ;;&
 ci)
     need freeciv-server freeciv-server
+    need minetestserver minetest-server
     need teeworlds-server teeworlds-server
     need DDNet-Server ddnet-server
     need mvdsv mvdsv
