@@ -105,7 +105,7 @@ fn where_both_streams_are_one_their_order_is_kept() {
         .set("SDK", "off")
         .behind(["sh", "-c", r#"exec "$@" 2>&1"#, "sh"])
         .run(secs(10));
-    let wanted: String = (1..10).map(|i| format!("out {i}\nerr {i}\n")).collect();
+    let wanted = (1..10).map(|i| format!("out {i}\nerr {i}")).collect::<Vec<_>>().join("\n") + "\n";
     assert_eq!(end.stdout, wanted);
 }
 
@@ -179,7 +179,7 @@ fn a_reader_that_stalled_for_a_while_loses_nothing() {
     let mut shim = watched("x", "seq 200000").set("SDK", "off").behind(["sh", "-c", &prefix, "sh"]).spawn();
     wait::let_pass(millis(500));
     let mut text = Vec::new();
-    let mut buffer = [0; 65536];
+    let mut buffer = vec![0; 65536];
     wait::until_true("the end of the output", SOON, || match reader.read(&mut buffer) {
         Ok(0) => !text.is_empty(),
         Ok(length) => {
@@ -189,7 +189,7 @@ fn a_reader_that_stalled_for_a_while_loses_nothing() {
         Err(_) => false,
     });
     shim.expect_code(0, SOON);
-    let wanted: String = (1..=200_000).map(|i| format!("{i}\n")).collect();
+    let wanted = (1..=200_000).map(|i| i.to_string()).collect::<Vec<_>>().join("\n") + "\n";
     assert!(text == wanted.as_bytes(), "{} bytes of {}", text.len(), wanted.len());
 }
 
