@@ -43,6 +43,8 @@ pub struct Processes {
     reaper: Option<Sender<Command>>,
     events: Sender<Event>,
     surroundings: Surroundings,
+    /// Probes start programs too.
+    has_probes: bool,
 }
 
 /// What every program gets.
@@ -68,7 +70,12 @@ impl Processes {
     ) -> Self {
         let environment =
             environment.into_iter().filter(|(name, _)| !SYSTEMD_VARIABLES.iter().any(|variable| name == variable));
-        Self { reaper: None, events, surroundings: Surroundings { mask, environment: environment.collect() } }
+        Self {
+            reaper: None,
+            events,
+            surroundings: Surroundings { mask, environment: environment.collect() },
+            has_probes: false,
+        }
     }
 
     /// With a thread that hears signals and takes in orphans.
@@ -115,8 +122,8 @@ impl Processes {
     /// # Errors
     /// Where it cannot be executed, with what to do.
     pub(crate) fn start_helper(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Helper, StartError> {
-        let launcher = self.launcher().map_err(|error| StartError::system(argv, &error))?;
-        launcher.start(argv, variables, None)
+        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?.clone();
+        Launcher { reaper, surroundings: self.surroundings.clone() }.start(argv, variables, None)
     }
 
     /// What the probes start their programs with.
@@ -124,6 +131,7 @@ impl Processes {
     /// # Errors
     /// The system refuses the reaper's thread.
     pub fn launcher(&mut self) -> io::Result<Launcher> {
+        self.has_probes = true;
         let reaper = self.reaper()?.clone();
         Ok(Launcher { reaper, surroundings: self.surroundings.clone() })
     }
@@ -138,7 +146,7 @@ impl Processes {
 
     /// Kills what the probes have started and keeps them from starting more: nothing of it outlives this process.
     pub(crate) fn sweep(&self) {
-        if let Some(reaper) = &self.reaper {
+        if let Some(reaper) = self.reaper.as_ref().filter(|_| self.has_probes) {
             let (answer, answered) = mpsc::channel();
             ask(reaper, Command::Sweep(answer));
             let _ = answered.recv_timeout(SWEEP_TIMEOUT);

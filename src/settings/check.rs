@@ -72,7 +72,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         (
             "liveness",
             if settings.liveness.is_empty() {
-                "the child's own life (the wrapper's; a sidecar has none)".into()
+                "the child's own life".into()
             } else if settings.liveness == settings.readiness {
                 "the readiness set".into()
             } else {
@@ -153,6 +153,15 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         ("stop hook", hook(settings.stop_hook.as_ref())),
         ("status", settings.status_addr.as_ref().map_or("off".into(), |addr| format!("http://{addr}/status"))),
     ]);
+    if settings.log_probe().is_some_and(|target| target.file.is_none()) {
+        facts.push((
+            "as a sidecar",
+            format!("refused: it cannot read the game's stdout (set {})", table::READY_LOG_FILE),
+        ));
+    } else if settings.liveness.is_empty() {
+        let why = "refused: nothing tells it that the game has died (set an AGONES_SHIM_LIVE_ probe)";
+        facts.push(("as a sidecar", why.into()));
+    }
     facts
 }
 
@@ -370,7 +379,7 @@ status: off
         for line in [
             r#"readiness: log "^Done \(\d" (2 lines of the child's stdout and stderr), file /run/ready, file /run/map, exec check"#,
             "liveness: exec check",
-            "warning: AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_LOG_FILE is not: a sidecar cannot read what the game writes to its stdout (write the path of its log) (the wrapper needs nothing of that)",
+            "as a sidecar: refused: it cannot read the game's stdout (set AGONES_SHIM_READY_LOG_FILE)",
             "warning: AGONES_SHIM_READY_EXEC: | is passed on as it stands, since no shell runs the program (put it in quotes, or write sh -c '...')",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
@@ -379,12 +388,12 @@ status: off
             checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_READY_LOG_FILE", "/log")]).expect("warnings");
         for line in [
             r#"readiness: log ".*" (1 line of /log)"#,
-            "liveness: the child's own life (the wrapper's; a sidecar has none)",
+            "liveness: the child's own life",
+            "as a sidecar: refused: nothing tells it that the game has died (set an AGONES_SHIM_LIVE_ probe)",
             r#"warning: AGONES_SHIM_READY_LOG: ".*" matches every line, the first one too (write what only that line has)"#,
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
         }
-        assert!(text.contains("so that a sidecar would beat for a dead game"), "{text}");
     }
 
     #[test]

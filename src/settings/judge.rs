@@ -41,14 +41,9 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
         errors.extend(counter::together(reading));
         errors.extend(idle_without_counter(reading));
         errors.extend(log_without_line(reading));
-        let problems = [unreadable_log(reading), lifeless(reading)].into_iter().flatten();
-        match reader {
-            Reader::Sidecar => errors.extend(problems),
-            // It speaks for the wrapper too, which can do without.
-            Reader::Check => warnings.extend(problems.map(|problem| {
-                warning(&problem.variable, format!("{} (the wrapper needs nothing of that)", problem.message))
-            })),
-            _ => {}
+        if reader == Reader::Sidecar {
+            errors.extend(unreadable_log(reading));
+            errors.extend(lifeless(reading));
         }
         warnings.extend(any_line(reading));
         warnings.extend(without_shell(reading));

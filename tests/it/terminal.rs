@@ -192,3 +192,44 @@ fn a_closed_terminal_is_a_stop() {
     terminal.hang_up();
     assert_eq!(terminal.expect_exit(secs(10)), 3);
 }
+
+/// A line of its output is waited for: it passes through the shim.
+const WATCHED: [(&str, &str); 2] = [("AGONES_SHIM_SDK", "off"), ("AGONES_SHIM_READY_LOG", "never")];
+
+#[test]
+fn a_game_whose_output_is_looked_at_has_a_terminal_all_the_same() {
+    let script = "test -t 0 && test -t 1 && test -t 2 && echo all three; stty -a <&1; read word; echo \"got $word\"; \
+                  trap 'stty size <&1' WINCH; while :; do sleep 0.05; done";
+    let mut terminal = Terminal::start(wrapped(["sh", "-c", script]), &WATCHED);
+    terminal.wait_for(0, "all three", secs(10));
+    terminal.wait_for_part(0, "rows 24; columns 80", secs(5));
+    // The real one makes the line ends, and only that one.
+    terminal.wait_for_part(0, "-opost", secs(5));
+    terminal.type_in("hello\n");
+    terminal.wait_for(0, "got hello", secs(5));
+    assert_eq!(terminal.lines_with("hello"), 2, "one is the echo");
+    terminal.resize(40, 100);
+    terminal.wait_for(0, "40 100", secs(5));
+    terminal.type_in(INTERRUPT);
+    assert_eq!(terminal.expect_exit(secs(10)), 130);
+}
+
+#[test]
+fn ctrl_z_and_fg_work_while_the_output_is_looked_at() {
+    let terminal = Terminal::start(["bash", "--norc", "--noprofile", "--noediting", "-i"], &WATCHED);
+    let mut terminal = terminal;
+    terminal.wait_for(0, "prompt", secs(10));
+    terminal.type_in(&line("echo up; read word; echo \"got $word\"; exit 7"));
+    terminal.wait_for(0, "up", secs(10));
+    terminal.type_in(SUSPEND);
+    terminal.wait_for_part(0, "Stopped", secs(5));
+    let shim = *proc::children(terminal.pid()).first().expect("the shim");
+    let game = *proc::children(shim).first().expect("the game");
+    assert_eq!((proc::state(shim), proc::state(game)), (Some('T'), Some('T')));
+    terminal.type_in("fg\n");
+    wait::until_true("the game in the foreground", secs(5), || terminal.foreground() == game);
+    terminal.type_in("hello\n");
+    terminal.wait_for(0, "got hello", secs(5));
+    terminal.type_in("echo code $?\n");
+    terminal.wait_for(0, "code 7", secs(5));
+}

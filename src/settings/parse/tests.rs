@@ -340,10 +340,10 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
         ]),
         [
             "AGONES_SHIM_\\u{1b}[2J: is not a setting (--help lists them all)",
+            "AGONES_SHIM_GAME_PORT: is not a setting (--help lists them all)",
             "AGONES_SHIM_HEALTH_INTERVAL: is not a setting (did you mean AGONES_SHIM_HEALTH_INTERVAL_SECS?)",
             "AGONES_SHIM_LIVENESS_TCP: is not a setting (did you mean AGONES_SHIM_LIVE_TCP?)",
             "AGONES_SHIM_PORT_80_QUIC: is not a setting (--help lists them all)",
-            "AGONES_SHIM_GAME_PORT: is not a setting (--help lists them all)",
         ]
     );
 }
