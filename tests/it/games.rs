@@ -6,11 +6,8 @@
 
 use std::fs;
 use std::io::Write as _;
-<<<<<<< HEAD
-use std::os::unix::fs::PermissionsExt as _;
-=======
 use std::net::UdpSocket;
->>>>>>> wt-query
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
