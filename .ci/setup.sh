@@ -47,6 +47,12 @@ test | ci)
     ;;&
 ci)
     need freeciv-server freeciv-server
+    need teeworlds-server teeworlds-server
+    need DDNet-Server ddnet-server
+    need mvdsv mvdsv
+    [ -e /usr/lib/quakeworld/ktx/qwprogs.so ] || packages+=(ktx)
+    [ -e /usr/lib/ioquake3/ioq3ded ] || packages+=(ioquake3-server)
+    need murmurd mumble-server
     need promtool prometheus
     need protoc protobuf-compiler
     [ -e /usr/include/google/protobuf/any.proto ] || packages+=(libprotobuf-dev)

@@ -12,6 +12,7 @@ mod counter_query;
 mod demo;
 mod docker;
 mod examples;
+mod games;
 mod host;
 mod link;
 mod list;

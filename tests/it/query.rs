@@ -246,7 +246,7 @@ fn minecraft_is_asked_over_tcp() {
     });
     shim.wait_for_line(READY, SOON);
     let port = port.number().to_be_bytes();
-    let wanted = [b"\x14\0\xff\xff\xff\xff\x0f\x09localhost".as_slice(), &port, b"\x01\x01\0"].concat();
+    let wanted = [b"\x13\0\xff\xff\xff\xff\x0f\x09localhost".as_slice(), &port, b"\x01\x01\0"].concat();
     for question in server.join().expect("no panic") {
         assert_eq!(question, wanted);
     }

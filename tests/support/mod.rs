@@ -11,6 +11,7 @@ pub mod game;
 pub mod game_process;
 pub mod listener;
 pub mod local_sdk;
+pub mod maps;
 pub mod output;
 pub mod ports;
 pub mod proc;

@@ -1,0 +1,292 @@
+//! Real dedicated servers of Debian's packages, run as `examples/games/` says: Ready by the probe of the file, nobody
+//! on it, and stopped.
+//!
+//! Where a package is missing the test says so and proves nothing; with `CI` set that is a failure, but for the one
+//! that is too large for CI.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agones_shim::deadline::Deadline;
+use agones_shim::query;
+use agones_shim::resolve::Resolver;
+use agones_shim::settings::{Probe, parse};
+use nix::sys::signal::Signal;
+
+use crate::scene::*;
+use crate::support::local_sdk::LocalSdk;
+use crate::support::ports::Port;
+use crate::support::shim::Builder;
+use crate::support::{maps, proc, secs, shim, wait};
+
+/// The comments that each file begins with, in this order.
+const COMMENTS: [&str; 9] = ["game", "package", "run", "needs", "port", "ready", "counted", "saves", "stops"];
+/// In a file, the directory of what is the game's own.
+const HOME: &str = "/srv/game";
+/// Too large for CI.
+const BY_HAND: [&str; 1] = ["openarena-server"];
+/// The slowest of them needs a second or two for its start, on an idle machine.
+const START: Duration = Duration::from_secs(60);
+
+fn games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/games")
+}
+
+/// A file of `examples/games/`.
+struct Example {
+    name: String,
+    text: String,
+}
+
+impl Example {
+    fn read(name: &str) -> Self {
+        let path = games().join(format!("{name}.env"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self { name: name.to_owned(), text }
+    }
+
+    fn all() -> Vec<Self> {
+        let files = fs::read_dir(games()).expect("there are games");
+        let names = files.map(|file| file.expect("it can be listed").file_name().into_string().expect("it is text"));
+        let mut all: Vec<Self> = names.filter_map(|name| name.strip_suffix(".env").map(Self::read)).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
+    fn comment(&self, key: &str) -> &str {
+        let mark = format!("# {key}: ");
+        let found = self.text.lines().find_map(|line| line.strip_prefix(&mark));
+        found.unwrap_or_else(|| panic!("{}: no {mark:?}", self.name))
+    }
+
+    /// The words of `run` behind `agones-shim --`.
+    fn command(&self) -> Vec<String> {
+        let run = self.comment("run");
+        let command = run.strip_prefix("agones-shim -- ").unwrap_or_else(|| panic!("{}: {run}", self.name));
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for c in command.chars() {
+            match c {
+                '"' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                _ => words.last_mut().expect("there is one").push(c),
+            }
+        }
+        words
+    }
+
+    fn variables(&self) -> Vec<(&str, &str)> {
+        let lines = self.text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.map(|line| line.split_once('=').unwrap_or_else(|| panic!("{}: {line:?}", self.name))).collect()
+    }
+
+    /// With a free port and a directory of the test's own.
+    fn moved(&self, home: &Path) -> Self {
+        let port = Port::reserve_udp().number().to_string();
+        let text = self.text.replace(self.comment("port"), &port).replace(HOME, home.to_str().expect("it is text"));
+        Self { name: self.name.clone(), text }
+    }
+
+    fn with_variables(&self, builder: Builder) -> Builder {
+        self.variables().into_iter().fold(builder, |builder, (name, value)| builder.var(name, value))
+    }
+
+    /// What the server says to its query: players and capacity.
+    fn counts(&self) -> (Option<u64>, Option<u64>) {
+        let variables = self.variables().into_iter().map(|(name, value)| (name.into(), value.into()));
+        let (settings, _) = parse::probe(variables).expect("the file is good");
+        let Some(Probe::Query(target)) = settings.liveness.first() else { panic!("{}: no query", self.name) };
+        let deadline = Deadline::after(secs(5));
+        let addresses = Resolver::new().addresses(&target.host, target.port, deadline).expect("it is loopback");
+        let reading = query::ask(target, &addresses, true, deadline).expect("it has answered before");
+        if let Some(names) = reading.names {
+            assert!(names.is_empty(), "{names:?}");
+        }
+        (reading.players, reading.capacity)
+    }
+}
+
+/// A directory that goes away with the test.
+struct Home(PathBuf);
+
+impl Home {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("agones-shim-game-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        Self(path)
+    }
+
+    /// Writes a file of the game, directories and all.
+    fn write(&self, file: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.0.join(file);
+        fs::create_dir_all(path.parent().expect("it is below home")).expect("it can be made");
+        fs::write(path, bytes).expect("it can be written");
+    }
+
+    /// Copies a file of the package to where the game looks for it.
+    fn copy(&self, from: &str, file: &str) {
+        self.write(file, fs::read(from).unwrap_or_else(|error| panic!("{from}: {error}")));
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What is there, or says that it is not.
+fn installed(name: &str, files: &[&str]) -> bool {
+    let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) else { return true };
+    assert!(std::env::var_os("CI").is_none() || BY_HAND.contains(&name), "CI has no {missing}");
+    // Past the harness's capture, so that it is seen in every run.
+    let _ = writeln!(std::io::stderr().lock(), "SKIPPED, not installed: {name} ({missing})");
+    false
+}
+
+/// The whole life of a game that is run as its file says: not Ready before it answers, then Ready, asked, stopped with
+/// SIGTERM. `prepare` gives it what it needs; `code` is what the shim hands on.
+fn lives(
+    name: &str,
+    files: &[&str],
+    code: i32,
+    prepare: impl FnOnce(&Home, &Example),
+    check: impl FnOnce(&Example, &LocalSdk),
+) {
+    let example = Example::read(name);
+    if !installed(name, &[&[example.command()[0].as_str()], files].concat()) {
+        return;
+    }
+    let home = Home::new(name);
+    let example = example.moved(&home.0);
+    prepare(&home, &example);
+    let sdk = LocalSdk::start(&[]);
+    let builder = example.with_variables(shim()).var("HOME", &home.0).set("HEALTH_INTERVAL_SECS", "0.5");
+    let mut shim = builder.sdk_port(sdk.port()).arg("--").args(example.command()).spawn();
+    shim.wait_for_line(READY, START);
+    sdk.wait_for_state("Ready", SOON);
+    check(&example, &sdk);
+    let probe = example.with_variables(crate::support::shim()).arg("probe").run(SOON);
+    assert_eq!((probe.code, probe.stderr.as_str()), (0, ""));
+    let game = proc::descendants(shim.pid());
+    assert!(!game.is_empty(), "the game runs below the shim");
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(code, STOP);
+    assert_eq!(sdk.state(), "Shutdown");
+    wait::until_true("the game's end", SOON, || game.iter().all(|pid| !proc::is_alive(*pid)));
+}
+
+/// The same for a game that is counted by its query: nobody on it, of so many.
+fn lives_and_counts(name: &str, files: &[&str], code: i32, capacity: u64, prepare: impl FnOnce(&Home, &Example)) {
+    lives(name, files, code, prepare, |example, sdk| {
+        assert_eq!(example.counts(), (Some(0), Some(capacity)));
+        let published = format!("\"capacity\":\"{capacity}\"");
+        let counter = || sdk.get("/v1beta1/counters/players").body.replace(' ', "");
+        wait::until_true("its maximum as the Counter's capacity", SOON, || counter().contains(&published));
+        assert!(counter().contains("\"count\":\"0\""), "{}", counter());
+    });
+}
+
+fn nothing(_: &Home, _: &Example) {}
+
+#[test]
+fn teeworlds() {
+    lives_and_counts("teeworlds-server", &[], 143, 8, nothing);
+}
+
+#[test]
+fn ddnet() {
+    lives_and_counts("ddnet-server", &[], 0, 64, nothing);
+}
+
+#[test]
+fn quakeworld() {
+    let ktx = "/usr/lib/quakeworld/ktx/qwprogs.so";
+    lives_and_counts("mvdsv", &[ktx], 143, 24, |home, _| {
+        home.copy(ktx, "ktx/qwprogs.so");
+        home.write("id1/maps/start.bsp", maps::quake());
+    });
+}
+
+#[test]
+fn quake3() {
+    let game = "/usr/lib/ioquake3/baseq3/qagamex86_64.so";
+    lives_and_counts("ioquake3-server", &[game], 1, 8, |home, _| {
+        home.copy(game, "mygame/qagamex86_64.so");
+        // An empty one counts as missing.
+        home.write("mygame/default.cfg", "// nothing\n");
+        home.write("mygame/maps/box.bsp", maps::quake3());
+    });
+}
+
+#[test]
+fn openarena() {
+    lives_and_counts("openarena-server", &[], 1, 8, nothing);
+}
+
+#[test]
+fn mumble() {
+    lives_and_counts("mumble-server", &[], 0, 100, |home, example| {
+        let (port, home_path) = (example.comment("port"), home.0.display());
+        // As root it changes to a user of its own unless told not to.
+        let settings = ["host=127.0.0.1".to_owned(), format!("port={port}"), "users=100".into(), "uname=root".into()];
+        let files = [format!("database={home_path}/mumble.sqlite"), "logfile=".into(), "pidfile=".into()];
+        home.write("mumble.ini", [settings.as_slice(), &files].concat().join("\n"));
+    });
+}
+
+/// The kernel goes on taking datagrams for a frozen process: only the query tells.
+#[test]
+fn a_real_server_that_freezes_is_gone() {
+    let example = Example::read("teeworlds-server");
+    let command = example.command();
+    if !installed("teeworlds-server", &[&command[0]]) {
+        return;
+    }
+    let home = Home::new("frozen");
+    let example = example.moved(&home.0);
+    let game = Builder::of(&command[0]).args(&example.command()[1..]).var("HOME", &home.0).spawn();
+    let sdk = LocalSdk::start(&[]);
+    let mut shim = example
+        .with_variables(shim())
+        .set("HEALTH_INTERVAL_SECS", "0.2")
+        .set("PROBE_TIMEOUT_SECS", "0.5")
+        .set("LIVE_FAILURE_THRESHOLD", "3")
+        .sdk_port(sdk.port())
+        .spawn();
+    shim.wait_for_line(READY, START);
+    game.signal(Signal::SIGSTOP);
+    shim.wait_for_line("timed out after 0.5s", SOON);
+    shim.expect_code(69, STOP);
+    game.signal(Signal::SIGKILL);
+    assert_eq!(sdk.state(), "Ready", "a freeze does not look like a clean end");
+}
+
+#[test]
+fn every_file_has_the_form_that_the_readme_describes() {
+    let readme = fs::read_to_string(games().join("README.md")).expect("it is there");
+    let table = fs::read_to_string(games().join("../../README.md")).expect("it is there");
+    for comment in COMMENTS {
+        assert!(readme.contains(&format!("| `# {comment}:` |")), "the README does not describe {comment:?}");
+    }
+    let all = Example::all();
+    assert!(all.len() >= 6, "{}", all.len());
+    for example in all {
+        let name = &example.name;
+        assert!(table.contains(&format!("(examples/games/{name}.env) ")), "the README's table does not name {name}");
+        let heads = example.text.lines().map_while(|line| line.strip_prefix("# ")?.split_once(": "));
+        let keys: Vec<&str> = heads.clone().map(|(key, _)| key).collect();
+        assert_eq!(keys, COMMENTS, "{name}");
+        assert!(heads.clone().all(|(_, text)| !text.is_empty() && text.trim() == text), "{name}");
+        assert!(example.comment("package").split(' ').any(|package| package == name), "{name}");
+        let (port, command) = (example.comment("port"), example.command().concat());
+        assert!(port.parse::<u16>().is_ok(), "{name}: {port}");
+        assert!(command.contains(port) || example.comment("needs").contains(port), "{name}: {command}");
+        assert!(Path::new(&example.command()[0]).is_absolute(), "{name}");
+        let checked = example.with_variables(shim().unset("AGONES_SHIM_LOG_FORMAT")).arg("check").run(SOON);
+        assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{name}");
+        assert!(!checked.stdout.contains("warning:"), "{name}: {}", checked.stdout);
+    }
+}
