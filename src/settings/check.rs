@@ -397,6 +397,34 @@ status: off
     }
 
     #[test]
+    fn numbered_counters_are_shown_where_they_are_set_each_with_its_defaults() {
+        let text = checked(&[
+            ("AGONES_SHIM_READY_TCP", "7777"),
+            ("AGONES_SHIM_COUNTER_QUERY", "quake3://:27960"),
+            ("AGONES_SHIM_LIST_NAME", "names"),
+            ("AGONES_SHIM_COUNTER_3_NAME", "players"),
+            ("AGONES_SHIM_COUNTER_3_QUERY", "a2s://game:27015"),
+            ("AGONES_SHIM_COUNTER_3_CAPACITY", "1"),
+            ("AGONES_SHIM_COUNTER_9_NAME", "rooms"),
+            ("AGONES_SHIM_COUNTER_9_METRICS_URL", "http://bob:secret@127.0.0.1:9000/"),
+            ("AGONES_SHIM_COUNTER_9_METRIC", "rooms"),
+            ("AGONES_SHIM_COUNTER_9_MISSING", "zero"),
+        ])
+        .expect("all is well");
+        assert!(!text.contains("secret") && !text.contains("COUNTER_2_"), "{text}");
+        for line in [
+            "AGONES_SHIM_COUNTER_3_NAME=players (set)",
+            "AGONES_SHIM_COUNTER_3_INTERVAL_SECS=30 (default)",
+            "AGONES_SHIM_COUNTER_9_METRICS_URL=http://***@127.0.0.1:9000/ (set)",
+            "Counter: \"players\" is the number of players at a2s://game:27015, its capacity the most that it takes, read every 30s",
+            "Counter: \"rooms\" is the sum of rooms, 0 where there is none, at http://127.0.0.1:9000/ (user and password ***), read every 30s",
+            "List: \"names\" has the names of the players at quake3://localhost:27960, read every 30s",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+        }
+    }
+
+    #[test]
     fn check_reads_what_only_one_command_reads() {
         let rejected = checked(&[("AGONES_SHIM_HUP", "x"), ("AGONES_SDK_GRPC_PORT", "x")]).expect_err("three errors");
         let names: Vec<&str> = rejected.errors.iter().map(|error| error.variable.as_str()).collect();

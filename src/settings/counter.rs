@@ -133,7 +133,11 @@ fn names_players(protocol: &Protocol) -> bool {
 
 /// Everything that is wrong with Counters and the List together.
 pub(super) fn together(reading: &Reading) -> Vec<Error> {
-    let mut errors: Vec<Error> = (1..=COUNTERS).flat_map(|number| incomplete(reading, number)).collect();
+    let mut errors = Vec::new();
+    for number in 1..=COUNTERS {
+        errors.extend(incomplete(reading, number));
+        errors.extend(misplaced(reading, number));
+    }
     errors.extend(same_name(&reading.draft));
     errors.extend(list_without_names(reading));
     errors
@@ -141,39 +145,42 @@ pub(super) fn together(reading: &Reading) -> Vec<Error> {
 
 /// A Counter has a name and one source.
 fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
-    let mut errors = Vec::new();
-    let is_set = |variable| reading.is_set(&numbered(variable, number));
-    let set: Vec<_> = [NAME, METRICS_URL, METRIC, QUERY].into_iter().filter(|variable| is_set(variable)).collect();
-    let shown = |set: &[&'static str]| {
-        let names: Vec<_> = set.iter().map(|variable| numbered(variable, number)).collect();
-        format!("{} {}", names.join(" and "), if names.len() == 1 { "is" } else { "are" })
+    let [name, url, metric, query] = [NAME, METRICS_URL, METRIC, QUERY].map(|variable| numbered(variable, number));
+    let is_set = |variable: &str| reading.is_set(variable);
+    let are_set = |variables: &[&str]| {
+        let set: Vec<&str> = variables.iter().copied().filter(|variable| is_set(variable)).collect();
+        format!("{} {}", set.join(" and "), if set.len() == 1 { "is" } else { "are" })
     };
-    let asks = set.contains(&QUERY);
-    let [url, metric, query] = [METRICS_URL, METRIC, QUERY].map(|variable| numbered(variable, number));
-    let sources = format!("{url} with {metric}, or {query}");
-    let metrics: Vec<_> = set.iter().copied().filter(|variable| [METRICS_URL, METRIC].contains(variable)).collect();
-    if asks && !metrics.is_empty() {
-        let message = format!("is set, but {} too (a Counter has one source: {sources})", shown(&metrics));
+    let mut errors = Vec::new();
+    if is_set(&query) && (is_set(&url) || is_set(&metric)) {
+        let others = are_set(&[&url, &metric]);
+        let message = format!("is set, but {others} too (a Counter has one source: {url} with {metric}, or {query})");
         errors.push(error(QUERY, number, message));
     }
-    let only_a_list = asks && number == 1 && reading.is_set(LIST_NAME);
-    let needed: &[&str] = match (asks, only_a_list) {
-        (true, true) => &[],
-        (true, false) => &[NAME],
-        (false, _) => &[NAME, METRICS_URL, METRIC],
+    let only_a_list = number == 1 && reading.is_set(LIST_NAME);
+    let missing: &[&str] = match (is_set(&query), is_set(&url), is_set(&metric)) {
+        (true, ..) if is_set(&name) || only_a_list => &[],
+        (true, ..) => &[NAME],
+        (false, false, false) if !is_set(&name) => &[],
+        _ => &[NAME, METRICS_URL, METRIC],
     };
-    if !set.is_empty() {
-        let message = format!("is not set, but {} (a Counter has a name and a source: {sources})", shown(&set));
-        let missing = needed.iter().filter(|variable| !set.contains(variable));
-        errors.extend(missing.map(|variable| error(variable, number, message.clone())));
-    }
-    let draft = reading.draft.of(number);
-    if draft.is_some_and(|draft| draft.counter_capacity == Some(true)) && !(asks && set.contains(&NAME)) {
-        let message =
-            format!("\"1\" needs {query}, whose answer has the capacity, and a Counter (write 0, or unset it)");
+    let set = are_set(&[&name, &url, &metric, &query]);
+    let message = format!("is not set, but {set} (a Counter has a name and a source: {url} with {metric}, or {query})");
+    let missing = missing.iter().filter(|variable| !is_set(&numbered(variable, number)));
+    errors.extend(missing.map(|variable| error(variable, number, message.clone())));
+    errors
+}
+
+/// What is about the other source.
+fn misplaced(reading: &Reading, number: usize) -> Vec<Error> {
+    let Some(draft) = reading.draft.of(number) else { return Vec::new() };
+    let [name, url, query] = [NAME, METRICS_URL, QUERY].map(|variable| numbered(variable, number));
+    let mut errors = Vec::new();
+    if draft.counter_capacity == Some(true) && !(reading.is_set(&query) && reading.is_set(&name)) {
+        let message = format!("\"1\" needs {query}, whose answer has the capacity, and {name} (write 0, or unset it)");
         errors.push(error(CAPACITY, number, message));
     }
-    if draft.is_some_and(|draft| draft.counter_missing_is_zero == Some(true)) && !set.contains(&METRICS_URL) {
+    if draft.counter_missing_is_zero == Some(true) && !reading.is_set(&url) {
         let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");
         errors.push(error(MISSING, number, message));
     }

@@ -174,7 +174,13 @@ fn installed(name: &str, files: &[&str]) -> bool {
 
 /// The whole life of a game that is run as its file says: not Ready before it answers, then Ready, asked, stopped with
 /// SIGTERM. `prepare` gives it what it needs; `code` is what the shim hands on.
-fn lives(name: &str, files: &[&str], code: i32, prepare: impl FnOnce(&Home, &Example), check: impl FnOnce(&Example)) {
+fn lives(
+    name: &str,
+    files: &[&str],
+    code: i32,
+    prepare: impl FnOnce(&Home, &Example),
+    check: impl FnOnce(&Example, &LocalSdk),
+) {
     lives_behind(&[], name, files, code, prepare, check);
 }
 
@@ -185,7 +191,7 @@ fn lives_behind(
     files: &[&str],
     code: i32,
     prepare: impl FnOnce(&Home, &Example),
-    check: impl FnOnce(&Example),
+    check: impl FnOnce(&Example, &LocalSdk),
 ) {
     let example = Example::read(name);
     if !installed(name, &[&[example.command()[0].as_str()], files].concat()) {
@@ -195,11 +201,15 @@ fn lives_behind(
     let example = example.moved(&home.0);
     prepare(&home, &example);
     let sdk = LocalSdk::start(&[]);
-    let builder = example.with_variables(shim()).var("HOME", &home.0).set("HEALTH_INTERVAL_SECS", "0.5");
+    let builder = example
+        .with_variables(shim())
+        .var("HOME", &home.0)
+        .set("HEALTH_INTERVAL_SECS", "0.5")
+        .set("COUNTER_INTERVAL_SECS", "0.5");
     let mut shim = builder.sdk_port(sdk.port()).arg("--").args(example.command()).behind(prefix).spawn();
     shim.wait_for_line(READY, START);
     sdk.wait_for_state("Ready", SOON);
-    check(&example);
+    check(&example, &sdk);
     // A line that was seen is nothing that could be probed.
     if example.variables().iter().any(|(name, _)| !name.contains("_LOG")) {
         let probe = example.with_variables(crate::support::shim()).arg("probe").run(SOON);
@@ -213,27 +223,36 @@ fn lives_behind(
     wait::until_true("the game's end", SOON, || game.iter().all(|pid| !proc::is_alive(*pid)));
 }
 
-/// Nobody is on it, of so many.
-fn empty(capacity: u64) -> impl Fn(&Example) {
-    move |example| {
+/// Nobody is on it, of so many, and the SDK server knows.
+fn empty(capacity: u64) -> impl Fn(&Example, &LocalSdk) {
+    move |example, sdk| {
         let reading = example.reading();
         assert_eq!((reading.players, reading.capacity), (Some(0), Some(capacity)), "{}", example.name);
         assert!(reading.names.unwrap_or_default().is_empty());
+        published(sdk, 0, capacity);
     }
+}
+
+/// The Counter has come to this.
+fn published(sdk: &LocalSdk, count: u64, capacity: u64) {
+    let wanted = format!("\"count\":\"{count}\",\"capacity\":\"{capacity}\"");
+    let counter = || sdk.get("/v1beta1/counters/players").body.replace(' ', "");
+    wait::until_true(&format!("{wanted} of the Counter"), SOON, || counter().contains(&wanted));
 }
 
 fn nothing(_: &Home, _: &Example) {}
 
 #[test]
 fn teeworlds() {
-    lives("teeworlds-server", &[], 143, nothing, |example| {
-        empty(8)(example);
+    lives("teeworlds-server", &[], 143, nothing, |example, sdk| {
+        empty(8)(example, sdk);
         // 0.7's handshake: a token, then CONNECT. One who is connecting is a client, and has no name yet.
         let client = example.client();
         let padding = [0; 512];
         let token = client(&[b"\x04\0\0\xff\xff\xff\xff\x05abcd".as_slice(), &padding].concat());
         client(&[b"\x04\0\0", &token[8..12], b"\x01abcd", &padding].concat());
         example.wait_for_player(None);
+        published(sdk, 1, 8);
     });
 }
 
@@ -249,8 +268,8 @@ fn quakeworld() {
         home.copy(ktx, "ktx/qwprogs.so");
         home.write("id1/maps/start.bsp", maps::quake());
     };
-    lives("mvdsv", &[ktx], 143, prepare, |example| {
-        empty(24)(example);
+    lives("mvdsv", &[ktx], 143, prepare, |example, sdk| {
+        empty(24)(example, sdk);
         let client = example.client();
         let challenge = client(b"\xff\xff\xff\xffgetchallenge\n");
         let challenge = challenge[5..].split(|byte| *byte == 0).next().expect("a number");
@@ -259,6 +278,7 @@ fn quakeworld() {
         let accepted = client(&[b"\xff\xff\xff\xffconnect 28 1234 ", challenge, name].concat());
         assert_eq!(accepted[..5], *b"\xff\xff\xff\xffj");
         example.wait_for_player(Some("Ann"));
+        published(sdk, 1, 24);
     });
 }
 
@@ -293,12 +313,12 @@ fn mumble() {
 
 #[test]
 fn bzflag() {
-    lives("bzflag-server", &[], 0, nothing, |_| ());
+    lives("bzflag-server", &[], 0, nothing, |_, _| ());
 }
 
 #[test]
 fn minetest() {
-    lives("minetest-server", &[], 0, nothing, |_| ());
+    lives("minetest-server", &[], 0, nothing, |_, _| ());
 }
 
 /// It refuses to run as root.
@@ -309,7 +329,7 @@ fn freeciv() {
     let open = |home: &Home, _: &Example| {
         fs::set_permissions(&home.0, fs::Permissions::from_mode(0o777)).expect("our own directory");
     };
-    lives_behind(prefix, "freeciv-server", &[], 0, open, |_| ());
+    lives_behind(prefix, "freeciv-server", &[], 0, open, |_, _| ());
 }
 
 /// The kernel goes on taking datagrams for a frozen process: only the query tells.

@@ -9,6 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::support::client::{Response, get, request};
+use crate::support::query_game::{QueryGame, quake3};
 use crate::support::shim::Builder;
 use crate::support::wait::{let_pass, until, until_true};
 use crate::support::{Answer, Game, Port, ScriptedSdk, Shim, millis, proc, secs, shim};
@@ -397,6 +398,65 @@ fn status_watch_goes_on_while_the_shim_comes_and_goes() {
 
 fn in_repository(path: &str) -> String {
     format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn every_counter_and_the_list_are_shown_on_all_pages_and_no_players_name_is() {
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100).set_counter("rooms", 0, 10).set_list("names", 10, &[]);
+    let (game, metrics, mut asked) = (Game::open(), Game::open(), QueryGame::closed());
+    metrics.reply(crate::support::Reply::text("rooms 3\n"));
+    asked.answer(quake3(&["Ann Onymous", "Bob Scure"], 16));
+    let builder = shim()
+        .sdk(&sdk)
+        .set("READY_TCP", game.port())
+        .set("COUNTER_NAME", "players")
+        .set("COUNTER_QUERY", format!("quake3://127.0.0.1:{}", asked.port()))
+        .set("COUNTER_CAPACITY", 1)
+        .set("COUNTER_INTERVAL_SECS", "0.2")
+        .set("LIST_NAME", "names")
+        .set("COUNTER_2_NAME", "rooms")
+        .set("COUNTER_2_METRICS_URL", metrics.url("/metrics"))
+        .set("COUNTER_2_METRIC", "rooms");
+    let (_shim, addr, _port) = served(builder);
+    let seen = until("both Counters and the List", secs(20), || {
+        let seen = status(addr);
+        (seen["counters"][1]["sent"] == 3 && seen["list"]["values"] == 2).then_some(seen)
+    });
+    assert_eq!(seen["counters"].as_array().map(Vec::len), Some(2));
+    assert_eq!(seen["counter"], seen["counters"][0]);
+    let first = r#"{"name":"players","reading":2,"sent":2,"capacity":16,"error":null}"#;
+    assert_eq!(seen["counter"], serde_json::from_str::<Value>(first).expect("JSON"));
+    let list = r#"{"name":"names","names":2,"values":2,"capacity":10,"error":null}"#;
+    assert_eq!(seen["list"], serde_json::from_str::<Value>(list).expect("JSON"));
+    let text = page(addr, "/metrics").body;
+    assert!(promtool(&["check", "metrics"], &text).is_none_or(|said| said.is_empty()), "{text}");
+    for sample in [
+        "published_sent{counter=\"players\"} 2\nagones_shim_published_sent{counter=\"rooms\"} 3\n",
+        "published_capacity{counter=\"players\"} 16\n",
+        "list_names{list=\"names\"} 2\n",
+        "list_values{list=\"names\"} 2\n",
+        "list_capacity{list=\"names\"} 10\n",
+        "list_failing{list=\"names\"} 0\n",
+        "sdk_calls_total{method=\"AddListValue\",outcome=\"ok\"} 2\n",
+    ] {
+        assert!(text.contains(sample), "{sample}{text}");
+    }
+    let shown = shim().args(["status", &addr.to_string()]).run(secs(20)).stdout;
+    for line in [
+        "counter      players  read 2  sent 2  capacity 16\n",
+        "counter      rooms  read 3  sent 3  capacity 10\n",
+        "list         names  names 2  holds 2  capacity 10\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+    for page in [seen.to_string(), text, shown] {
+        assert!(!page.contains("Ann Onymous") && !page.contains("Bob Scure"), "{page}");
+    }
+    metrics.reply(crate::support::Reply::status(500));
+    asked.close();
+    until_true("both to fail", secs(20), || status(addr)["list"]["error"] == "connection refused");
+    assert_eq!(status(addr)["counter"]["error"], "connection refused");
 }
 
 #[test]

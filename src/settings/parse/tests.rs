@@ -392,7 +392,7 @@ fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variabl
         ),
         (
             vec![("AGONES_SHIM_COUNTER_CAPACITY", "1")],
-            r#"AGONES_SHIM_COUNTER_CAPACITY: "1" needs AGONES_SHIM_COUNTER_QUERY, whose answer has the capacity, and a Counter (write 0, or unset it)"#.into(),
+            r#"AGONES_SHIM_COUNTER_CAPACITY: "1" needs AGONES_SHIM_COUNTER_QUERY, whose answer has the capacity, and AGONES_SHIM_COUNTER_NAME (write 0, or unset it)"#.into(),
         ),
         (
             vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_MISSING", "zero")],
