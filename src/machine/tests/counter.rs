@@ -180,7 +180,13 @@ fn after_a_loss_the_capacity_is_sent_again() {
     world.run(6.0);
     world.server.reachable = true;
     world.run(2.0);
-    assert_eq!(updates(&world), ["players=3/16", "players=3/16"]);
+    // The last answer did not tell it: what was told before holds.
+    world.event(scraped(4));
+    world.server.reachable = false;
+    world.run(6.0);
+    world.server.reachable = true;
+    world.run(2.0);
+    assert_eq!(updates(&world), ["players=3/16", "players=3/16", "players=4", "players=4/16"]);
 }
 
 #[test]
