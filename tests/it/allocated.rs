@@ -117,6 +117,23 @@ fn beats_go_on_while_the_hook_runs_and_a_stop_ends_it() {
 }
 
 #[test]
+fn a_wrapper_s_hook_knows_the_child() {
+    let game = Game::open();
+    let sdk = ScriptedSdk::start();
+    let mut shim = sidecar(&game)
+        .set("ALLOCATED_HOOK", "sh -c 'echo hook for $AGONES_SHIM_CHILD_PID'")
+        .var("PATH", "/usr/bin:/bin")
+        .sdk(&sdk)
+        .args(["--", "sh", "-c", "echo child $$; trap 'exit 0' TERM; while :; do sleep 0.05; done"])
+        .spawn();
+    shim.wait_for_line(READY, SOON);
+    let pid = shim.wait_for_line("child ", SOON).text["child ".len()..].to_owned();
+    sdk.set_state("Allocated");
+    shim.wait_for_line(&format!("hook for {pid}"), SOON);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
 fn the_gameserver_is_looked_at_only_where_something_depends_on_it() {
     let (_game, sdk, mut shim) = ready();
     let before = sdk.count("GetGameServer");
