@@ -19,8 +19,9 @@ mod notice;
 mod phase;
 mod snapshot;
 mod stop;
-#[cfg(test)]
-mod tests;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod tests;
 mod timers;
 
 use std::time::{Duration, Instant};

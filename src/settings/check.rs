@@ -140,8 +140,12 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         (
             "stop hook",
             settings.stop_hook.as_ref().map_or("none".into(), |hook| {
-                let words: Vec<String> = hook.argv.iter().map(|word| format!("{word:?}")).collect();
-                format!("{}, for at most {:?}", words.join(" "), hook.timeout)
+                let arguments = match hook.argv.len() - 1 {
+                    0 => "no arguments".to_owned(),
+                    1 => "an argument".to_owned(),
+                    count => format!("{count} arguments"),
+                };
+                format!("{:?} with {arguments}, for at most {:?}", hook.argv[0], hook.timeout)
             }),
         ),
         ("status", settings.status_addr.as_ref().map_or("off".into(), |addr| format!("http://{addr}/status"))),
@@ -252,7 +256,7 @@ status: off
             "AGONES_SHIM_LIVE_TCP= 7777 , host:1 (set)",
             "AGONES_SHIM_LIVE_HTTP= (unset)",
             "AGONES_SHIM_COUNTER_METRICS_URL=http://***@127.0.0.1:9000/metrics (set)",
-            "AGONES_SHIM_STOP_HOOK=rcon 'save all'\\n| cat (set)",
+            "AGONES_SHIM_STOP_HOOK=rcon *** (set)",
             "AGONES_SHIM_LOG=debug (RUST_LOG)",
             "readiness: http http://localhost:8080/healthz (user and password ***), http http://[::1]/",
             "liveness: tcp localhost:7777, tcp host:1",
@@ -264,7 +268,7 @@ status: off
             "SDK server: localhost:9357, exit 75 without one for 30s",
             "the wrapper starts the game: once the GameServer's address is known, after 30s without it",
             "the wrapper stops the game with: SIGINT (2) to the child alone, SIGKILL after 25s; passes SIGHUP on",
-            "stop hook: \"rcon\" \"save all\" \"|\" \"cat\", for at most 5s",
+            "stop hook: \"rcon\" with 3 arguments, for at most 5s",
             "status: http://*:9360/status",
             "warning: AGONES_SHIM_STOP_HOOK: | is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')",
             "warning: AGONES_SHIM_STAUTS_ADDR: is not a setting (did you mean AGONES_SHIM_STATUS_ADDR?)",

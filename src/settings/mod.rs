@@ -10,6 +10,8 @@ mod address;
 pub mod check;
 mod draft;
 mod filter;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod help;
 mod judge;
 pub mod parse;

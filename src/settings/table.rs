@@ -311,7 +311,7 @@ pub const SETTINGS: &[Setting] = &[
         help: "Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed",
         readers: SHIM,
         is_url: false,
-        parse: |draft, text| one(text, words::split).map(|words| draft.stop_hook = Some(words)),
+        parse: |draft, text| command(text).map(|words| draft.stop_hook = Some(words)),
     },
     Setting {
         variable: STOP_HOOK_TIMEOUT,
@@ -361,6 +361,11 @@ pub const SETTINGS: &[Setting] = &[
 /// A value that is one, with its quoted text in front of what is wrong.
 fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Vec<String>> {
     parse(text).map_err(|wrong| vec![format!("{} {wrong}", quote(text))])
+}
+
+/// A command line. The message shows of it no more than its program.
+fn command(text: &str) -> Result<words::Words, Vec<String>> {
+    words::split(text).map_err(|wrong| vec![format!("{} {wrong}", quote(&words::shown(text)))])
 }
 
 /// A list of TCP targets.

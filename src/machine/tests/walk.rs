@@ -1,4 +1,6 @@
-//! A random walk over everything that can happen, with invariants after each step.
+//! A walk over everything that can happen, with invariants after each step.
+//!
+//! Which way it goes is a matter of bytes: random ones here, a fuzzer's in `fuzz/fuzz_targets/machine.rs`.
 
 use std::time::Duration;
 
@@ -6,16 +8,18 @@ use super::super::*;
 use super::world::{config, error, report, wrapper};
 use crate::game_server::{Counter, State};
 
-/// A small generator, so that a failing walk can be told by its seed.
-struct Dice(u64);
+/// Rolls what the bytes say; 0 for ever once they are used up.
+struct Dice<'a>(&'a [u8]);
 
-impl Dice {
+impl Dice<'_> {
     fn roll(&mut self, sides: u64) -> u64 {
-        // xorshift64*
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % sides
+        let mut rolled = 0;
+        for _ in 0..=sides.ilog2() / 8 {
+            if let Some((&byte, rest)) = self.0.split_first() {
+                (rolled, self.0) = (rolled << 8 | u64::from(byte), rest);
+            }
+        }
+        rolled % sides
     }
 }
 
@@ -40,10 +44,16 @@ pub struct Seen {
     looked: Option<GameServer>,
     pub starts: usize,
     pub exits: usize,
-    shutdowns: usize,
-    connected: bool,
-    signaled: bool,
+    sdk_off: bool,
+    /// The way out has begun, for this reason.
+    stopping: Option<&'static str>,
+    /// And it has been said how Shutdown() went.
+    told: bool,
     gave_up: bool,
+    killed: bool,
+    /// How the last liveness round went, and what the metrics said last.
+    alive: Option<bool>,
+    reading: Option<u64>,
     /// Readiness rounds, and a liveness round, are under way.
     pub awaiting: bool,
     pub checking: bool,
@@ -89,7 +99,9 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
 
 fn event(dice: &mut Dice) -> Event {
     let outcome = |dice: &mut Dice| if dice.roll(3) == 0 { Err("connection refused".into()) } else { Ok(()) };
-    match dice.roll(40) {
+    match dice.roll(42) {
+        40 => Event::ChildNotStarted(ExitReason::NotFound),
+        41 => Event::StatusAsked,
         0 => Event::StopRequested,
         1 => Event::ThreadDied { thread: "probe", message: "a bug".into() },
         2 => Event::ChildEnded {
@@ -107,51 +119,116 @@ fn event(dice: &mut Dice) -> Event {
     }
 }
 
+/// Holds what was done against what may be done.
 pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
-    if let Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) = event {
-        seen.looked = Some(game_server.clone());
-        seen.connected = true;
+    match event {
+        Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) => {
+            seen.looked = Some(game_server.clone());
+        }
+        Event::LivenessChecked(reports) => seen.alive = Some(reports.iter().all(|report| report.outcome.is_ok())),
+        Event::Scraped(Ok(reading)) => seen.reading = Some(*reading),
+        _ => {}
     }
-    assert_eq!(seen.exits, 0, "nothing was stepped after the exit");
+    assert!(seen.exits == 0, "nothing was stepped after the exit");
     for effect in effects {
-        assert_eq!(seen.exits, 0, "nothing follows the exit");
+        assert!(seen.exits == 0, "nothing follows the exit");
         match effect {
-            Effect::Call(call) => {
-                assert_eq!(seen.call, None, "one call at a time");
-                seen.call = Some(call.clone());
-                if *call == Call::Ready {
-                    let looked = seen.looked.take().expect("the state was read before Ready()");
-                    let local = looked.local_mode && looked.state == State::Ready;
-                    assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
-                }
-                if *call == Call::Shutdown {
-                    seen.shutdowns += 1;
-                    assert!(!seen.gave_up, "a crash must not look like a clean end");
-                }
-                if !matches!(call, Call::Connect | Call::GetGameServer) {
-                    seen.looked = None;
-                }
-            }
+            Effect::Call(call) => check_call(seen, call),
             Effect::AwaitReadiness => seen.awaiting = true,
             Effect::CheckLiveness => seen.checking = true,
-            Effect::StopProbing => (seen.awaiting, seen.checking) = (false, false),
             Effect::StartScraping => seen.scraping = true,
             Effect::StartStopHook(_) => seen.hook = true,
             Effect::StartChild(_) => seen.starts += 1,
-            Effect::SendStopSignal => seen.signaled = true,
-            Effect::KillGroup => assert!(seen.signaled || seen.starts > 0),
-            Effect::Exit(_) => seen.exits += 1,
-            Effect::Log(Notice::LivenessLost { .. } | Notice::ReadyTimedOut { .. } | Notice::SdkRequired { .. }) => {
-                seen.gave_up = true;
-            }
-            _ => {}
+            Effect::SendStopSignal | Effect::TerminateGroup => assert!(seen.starts > 0, "there is no child"),
+            Effect::KillGroup => seen.killed = true,
+            Effect::Exit(reason) => check_exit(seen, event, *reason),
+            Effect::Log(notice) => check_notice(seen, notice),
+            Effect::StopProbing | Effect::SetHealthInterval(_) => {}
         }
+        let begins = matches!(effect, Effect::AwaitReadiness | Effect::CheckLiveness | Effect::StartScraping);
+        assert!(seen.stopping.is_none() || !begins, "nothing begins on the way out: {effect:?}");
     }
     assert!(seen.starts <= 1, "the child is started once");
 }
 
-fn walk(number: u64) -> usize {
-    let mut dice = Dice(number * 2 + 1);
+fn check_call(seen: &mut Seen, call: &Call) {
+    assert_eq!(seen.call, None, "one call at a time");
+    assert!(!seen.sdk_off, "it was told to make no calls");
+    seen.call = Some(call.clone());
+    match call {
+        // A look is the cause of one Ready() and no more.
+        Call::Ready => {
+            let looked = seen.looked.take().expect("the state was read before Ready()");
+            let local = looked.local_mode && looked.state == State::Ready;
+            assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
+            assert_eq!(seen.stopping, None, "Ready() on the way out would undo Shutdown()");
+        }
+        Call::Shutdown => {
+            assert!(!seen.gave_up, "a crash must not look like a clean end");
+            assert!(seen.stopping.is_some(), "nobody asked for an end");
+        }
+        Call::Health => {
+            assert!(!seen.gave_up, "no beats for a game that is gone");
+            assert!(seen.stopping.is_some() || seen.alive != Some(false), "no beats while liveness fails");
+        }
+        Call::UpdateCounter(count) => {
+            let read = seen.reading.is_some_and(|reading| u64::try_from(*count).is_ok_and(|count| count <= reading));
+            assert!(read, "{count} was never read: {:?}", seen.reading);
+            assert_eq!(seen.stopping, None, "no count is sent on the way out");
+        }
+        Call::Connect | Call::GetGameServer | Call::GetCounter => {}
+    }
+    if !matches!(call, Call::Connect | Call::GetGameServer) {
+        seen.looked = None;
+    }
+}
+
+fn check_notice(seen: &mut Seen, notice: &Notice) {
+    match notice {
+        Notice::SdkOff => seen.sdk_off = true,
+        Notice::Stopping { reason } => {
+            assert_eq!(seen.stopping, None, "the way out begins once");
+            seen.stopping = Some(reason);
+        }
+        Notice::LivenessLost { .. } | Notice::ReadyTimedOut { .. } | Notice::SdkRequired { .. } => {
+            seen.gave_up |= seen.stopping.is_none();
+        }
+        Notice::ShutdownConfirmed { .. }
+        | Notice::ShutdownPointless { .. }
+        | Notice::ShutdownUndelivered { .. }
+        | Notice::ShutdownSdkLeft { .. }
+        | Notice::ShutdownNoSdk { .. }
+        | Notice::StopRepeated => seen.told = true,
+        _ => {}
+    }
+}
+
+fn check_exit(seen: &mut Seen, event: &Event, reason: ExitReason) {
+    seen.exits += 1;
+    if matches!(event, Event::ChildNotStarted(_)) {
+        return;
+    }
+    assert!(seen.starts == 0 || seen.child_ended || seen.killed, "the child is left behind: {reason:?}");
+    // The reason that came first gives the code.
+    let right = match seen.stopping {
+        Some("readiness" | "liveness") => reason == ExitReason::GameServerGone,
+        Some("sdk") => reason == ExitReason::NoSdk,
+        Some("bug") => reason == ExitReason::Bug,
+        Some(_) => matches!(reason, ExitReason::Stopped | ExitReason::Child(_)),
+        None => matches!(reason, ExitReason::Child(_)),
+    };
+    assert!(right, "{:?} ends with {reason:?}", seen.stopping);
+    // Shutdown() is never lost in silence: it landed, or a line says why not.
+    assert!(seen.stopping.is_none() || seen.gave_up || seen.sdk_off || seen.told, "Shutdown() was forgotten");
+}
+
+/// Walks as the bytes say; returns how many steps.
+///
+/// # Panics
+///
+/// When an invariant does not hold: a bug in the machine.
+pub fn fuzz(bytes: &[u8]) -> usize {
+    let mut dice = Dice(bytes);
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
     config.counter = (dice.roll(2) == 0).then(|| "players".into());
     config.stop_hook = dice.roll(3) == 0;
@@ -167,20 +244,26 @@ fn walk(number: u64) -> usize {
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, &Event::Tick, &effects);
+    let mut steps = 0;
     for step in 0..400 {
-        if seen.exits > 0 {
-            return step;
+        if seen.exits > 0 || dice.0.is_empty() && step > 0 {
+            break;
         }
+        steps = step;
         let event = match seen.call.take_if(|_| dice.roll(2) == 0) {
             Some(call) => Event::Answered(answer(&call, &mut dice)),
             None => event(&mut dice),
         };
         // A child that there is not does not end, and a round that nobody asked for does not pass.
         let possible = match event {
-            Event::ChildEnded { .. } | Event::GroupEmpty => wrapper && seen.starts > 0,
+            Event::ChildEnded { .. } => wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true),
+            Event::GroupEmpty => seen.child_ended,
+            Event::ChildNotStarted(_) => seen.starts > 0 && !seen.child_ended,
             Event::ReadinessPassed(_) => std::mem::take(&mut seen.awaiting),
             Event::ReadinessFailed(_) => seen.awaiting,
             Event::LivenessChecked(_) => std::mem::take(&mut seen.checking),
+            Event::Scraped(_) => seen.scraping,
+            Event::HookEnded(_) => std::mem::take(&mut seen.hook),
             _ => true,
         };
         if !possible {
@@ -195,20 +278,23 @@ fn walk(number: u64) -> usize {
         check(&mut seen, &event, &effects);
     }
     // Whatever happened: a stop that is carried out ends it.
-    for step in 0..200 {
+    for step in 0..2000 {
         if seen.exits > 0 {
             break;
         }
-        assert!(step < 199, "walk {number}: it does not end: {machine:#?}");
+        assert!(step < 1999, "it does not end: {machine:#?}");
         let event = match (step, seen.call.take()) {
             (0, call) => {
                 seen.call = call;
                 Event::StopRequested
             }
             (_, Some(call)) => Event::Answered(answer(&call, &mut dice)),
-            (20, None) => Event::HookEnded(Ok(())),
-            (40, None) if wrapper => Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false },
-            (41, None) if wrapper => Event::GroupEmpty,
+            (20.., None) if std::mem::take(&mut seen.hook) => Event::HookEnded(Ok(())),
+            (40.., None) if seen.starts > 0 && !seen.child_ended => {
+                seen.child_ended = true;
+                Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false }
+            }
+            (41.., None) if seen.child_ended => Event::GroupEmpty,
             _ => Event::Tick,
         };
         now = machine.next_deadline().unwrap_or(now).max(now);
@@ -216,11 +302,46 @@ fn walk(number: u64) -> usize {
         machine.step(now, event.clone(), &mut effects);
         check(&mut seen, &event, &effects);
     }
-    400
+    steps
 }
 
-#[test]
-fn whatever_happens_the_invariants_hold_and_a_stop_ends_it() {
-    let steps: usize = (0..20_000).map(walk).sum();
-    assert!(steps > 200_000, "the walks are long enough to meet something: {steps}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// xorshift64*
+    fn random_bytes(seed: u64) -> Vec<u8> {
+        let mut state = seed * 2 + 1;
+        let number = || {
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            Some(state.wrapping_mul(0x2545_F491_4F6C_DD1D))
+        };
+        std::iter::from_fn(number).take(300).flat_map(u64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn whatever_happens_the_invariants_hold_and_a_stop_ends_it() {
+        let mut steps = 0;
+        for number in 0..20_000 {
+            let walked = std::panic::catch_unwind(|| fuzz(&random_bytes(number)));
+            steps += walked.unwrap_or_else(|_| panic!("walk {number}"));
+        }
+        assert!(steps > 200_000, "the walks are long enough to meet something: {steps}");
+    }
+
+    #[test]
+    fn the_corpus_of_the_fuzzer_holds_the_invariants() {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/machine");
+        let mut replayed = 0;
+        for entry in std::fs::read_dir(&corpus).expect("the corpus is checked in") {
+            let path = entry.expect("a readable directory").path();
+            let bytes = std::fs::read(&path).expect("a readable file");
+            let walked = std::panic::catch_unwind(|| fuzz(&bytes));
+            assert!(walked.is_ok(), "{} breaks an invariant", path.display());
+            replayed += 1;
+        }
+        assert!(replayed >= 15, "only {replayed} inputs in {}", corpus.display());
+    }
 }
