@@ -41,14 +41,14 @@ impl Leaks {
             return;
         }
         let third = self.0.len() / 3;
-        let (middle, last) = (&self.0[third..2 * third], &self.0[2 * third..]);
+        let (before, after) = (&self.0[third..2 * third], &self.0[2 * third..]);
         for (what, of, slack) in [
             ("descriptors", (|sample| sample.descriptors) as fn(&Sample) -> u64, 0),
             ("threads", |sample| sample.threads, 0),
             ("bytes of memory", |sample| sample.memory, MEMORY_SLACK),
         ] {
-            let most = middle.iter().map(of).max().unwrap_or_default();
-            let least = last.iter().map(of).min().unwrap_or_default();
+            let most = before.iter().map(of).max().unwrap_or_default();
+            let least = after.iter().map(of).min().unwrap_or_default();
             assert!(least <= most + slack, "{kind:?} leaks {what}: at most {most}, later at least {least}; {self}");
         }
     }

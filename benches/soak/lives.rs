@@ -24,8 +24,8 @@ pub fn run(seed: u64, end: Instant) -> String {
         }
     }
     format!(
-        "\nLives: {lives} stopped at a random moment: {delivered} with Shutdown() landed, {never} before they had met the \
-         SDK server"
+        "\nLives: {lives} stopped at a random moment: {delivered} with Shutdown() landed, {never} before they had met \
+         the SDK server"
     )
 }
 

@@ -1,4 +1,5 @@
-//! Arbitrary bytes as HTTP requests to the local SDK server. The invariants are the library's, so that stable replays them too.
+//! Arbitrary bytes as HTTP requests to the local SDK server.
+//! The invariants are the library's, so that stable replays them too.
 
 #![no_main]
 

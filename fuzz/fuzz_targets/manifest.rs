@@ -1,4 +1,5 @@
-//! Arbitrary bytes as a manifest for the local SDK server. The invariants are the library's, so that stable replays them too.
+//! Arbitrary bytes as a manifest for the local SDK server.
+//! The invariants are the library's, so that stable replays them too.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Arbitrary bytes as a request to the status endpoint. The invariants are the library's, so that stable replays them too.
+//! Arbitrary bytes as a request to the status endpoint.
+//! The invariants are the library's, so that stable replays them too.
 
 #![no_main]
 

@@ -55,7 +55,7 @@ impl Proxy {
         let shared = Arc::new(Shared { upstream, state: Mutex::new(state), changed: Condvar::new() });
         let on_connection: OnConnection = {
             let shared = Arc::clone(&shared);
-            Arc::new(move |client| shared.carry(client))
+            Arc::new(move |client| shared.carry(&client))
         };
         let mut listener = Listener::closed(Port::reserve(), on_connection);
         listener.open();
@@ -130,11 +130,11 @@ impl Shared {
     }
 
     /// Carries one connection until either end closes or the mode says so.
-    fn carry(self: &Arc<Self>, client: TcpStream) {
+    fn carry(self: &Arc<Self>, client: &TcpStream) {
         {
             let mut state = self.lock();
             state.accepted.push(Instant::now());
-            if !state.keep(&client) {
+            if !state.keep(client) {
                 return;
             }
             // A hanging proxy does not even connect: there may be nothing behind it.
@@ -142,7 +142,7 @@ impl Shared {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
-        self.join(&client);
+        self.join(client);
         // Whoever was cut off has ended by now; a copy of its socket would stay for ever.
         self.lock().streams.retain(|stream| stream.peer_addr().is_ok());
     }

@@ -227,6 +227,7 @@ fn check_exit(seen: &mut Seen, event: &Event, reason: ExitReason) {
 /// # Panics
 ///
 /// When an invariant does not hold: a bug in the machine.
+#[must_use]
 pub fn fuzz(bytes: &[u8]) -> usize {
     let mut dice = Dice(bytes);
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
