@@ -51,6 +51,15 @@ bench: ## what it costs and how fast it is, beside tini, dumb-init and a shell l
 	fi; \
 	SHIM_UNDER_TEST=$$shim cargo test --quiet --locked --bench life
 
+.PHONY: deny
+deny: ## licences, versions and sources of the crates, by cargo-deny (cargo install --locked cargo-deny)
+	cargo deny --offline check licenses bans sources
+
+.PHONY: soak
+soak: ## random faults at hundredfold speed: nothing leaks, nothing is lost; SOAK_SECS=3600 for long, SOAK_SEED to repeat
+	@cargo build --quiet --locked --bin agones-shim
+	@cargo test --quiet --locked --bench soak
+
 .PHONY: static
 static: ## the static musl binary, its checksums, SBOM and notices, in target/static; ARCH=aarch64 for Arm
 	@.ci/setup.sh static

@@ -100,6 +100,23 @@ pub fn spawn(addr: StatusAddr, events: Sender<Event>) -> io::Result<Worker<News>
     })
 }
 
+/// Asserts for arbitrary bytes what has to hold for every request's head: it does not matter in which pieces it comes,
+/// and what cannot be understood is answered. Called by the fuzz target and by the replay of its corpus.
+///
+/// # Panics
+///
+/// When an invariant does not hold: a bug in this module.
+#[doc(hidden)]
+pub fn fuzz(bytes: &[u8]) {
+    let bytes = bytes.get(..page::REQUEST_CAP).unwrap_or(bytes);
+    let whole = page::read(bytes);
+    if let Some(Err(answer)) = &whole {
+        assert!(answer.starts_with(b"HTTP/1.1 4") && answer.windows(4).any(|end| end == b"\r\n\r\n"), "{answer:?}");
+    }
+    let first = (0..bytes.len()).find_map(|end| page::read(&bytes[..end]));
+    assert!(first.is_none() || first == whole, "{first:?} of a part, {whole:?} of the whole");
+}
+
 struct Door<'a> {
     addr: &'a StatusAddr,
     news: &'a Receiver<News>,

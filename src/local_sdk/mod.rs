@@ -8,6 +8,8 @@
 mod calls;
 mod change;
 mod counters;
+#[doc(hidden)]
+pub mod fuzz;
 mod gameserver;
 mod grpc;
 mod health;

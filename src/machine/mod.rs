@@ -25,8 +25,9 @@ mod publish;
 mod retire;
 mod snapshot;
 mod stop;
-#[cfg(test)]
-mod tests;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod tests;
 mod timers;
 mod variables;
 mod watch;

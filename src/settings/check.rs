@@ -193,8 +193,12 @@ fn published(counters: &[CounterSettings]) -> Vec<(&'static str, String)> {
 
 fn hook(hook: Option<&Hook>) -> String {
     hook.map_or("none".into(), |hook| {
-        let words: Vec<String> = hook.argv.iter().map(|word| format!("{word:?}")).collect();
-        format!("{}, for at most {:?}", words.join(" "), hook.timeout)
+        let arguments = match hook.argv.len() - 1 {
+            0 => "no arguments".to_owned(),
+            1 => "an argument".to_owned(),
+            count => format!("{count} arguments"),
+        };
+        format!("{:?} with {arguments}, for at most {:?}", hook.argv[0], hook.timeout)
     })
 }
 
@@ -341,7 +345,7 @@ status: off
             "AGONES_SHIM_LIVE_TCP= 7777 , host:1 (set)",
             "AGONES_SHIM_LIVE_HTTP= (unset)",
             "AGONES_SHIM_COUNTER_METRICS_URL=http://***@127.0.0.1:9000/metrics (set)",
-            "AGONES_SHIM_STOP_HOOK=rcon 'save all'\\n| cat (set)",
+            "AGONES_SHIM_STOP_HOOK=rcon *** (set)",
             "AGONES_SHIM_LOG=debug (RUST_LOG)",
             "readiness: http http://localhost:8080/healthz (user and password ***), http http://[::1]/",
             "liveness: tcp localhost:7777, tcp host:1",
@@ -354,11 +358,11 @@ status: off
             "the wrapper starts the game: once the GameServer's address is known, after 30s without it",
             "labels at Ready: agones.dev/sdk-map=\"dust\", agones.dev/sdk-mode=\"ffa\"",
             "annotations at Ready: agones.dev/sdk-motd=\"hello, world\"",
-            "hook at each allocation: \"rcon\" \"say go\", for at most 5s",
+            "hook at each allocation: \"rcon\" with an argument, for at most 5s",
             "Shutdown() of a server that is Allocated and empty: after 600s",
             "Shutdown() of a server that is Ready and not allocated: after 86400s, a tenth more or less by chance",
             "the wrapper stops the game with: SIGINT (2) to the child alone, SIGKILL after 25s; passes SIGHUP on",
-            "stop hook: \"rcon\" \"save all\" \"|\" \"cat\", for at most 5s",
+            "stop hook: \"rcon\" with 3 arguments, for at most 5s",
             "status: http://*:9360/status",
             "warning: AGONES_SHIM_STOP_HOOK: | is passed on as it stands, since no shell runs the hook (put it in quotes, or write sh -c '...')",
             "warning: AGONES_SHIM_STAUTS_ADDR: is not a setting (did you mean AGONES_SHIM_STATUS_ADDR?)",

@@ -11,6 +11,8 @@ pub mod check;
 mod counter;
 mod draft;
 mod filter;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod help;
 mod judge;
 mod metadata;

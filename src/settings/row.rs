@@ -3,7 +3,7 @@
 //! The rows themselves are in `table.rs`.
 
 use super::draft::Draft;
-use super::url;
+use super::{url, words};
 
 /// A command, as a reader of settings. `check` reads them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,9 +115,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A value as it may be shown: passwords of URLs become `***`.
+    /// A value as it may be shown: passwords of URLs and the arguments of commands become `***`.
     #[must_use]
     pub fn shown(&self, text: &str) -> String {
-        if self.is_url { url::shown_text(text) } else { text.to_owned() }
+        match self.value {
+            _ if self.is_url => url::shown_text(text),
+            "COMMAND" => words::shown(text),
+            _ => text.to_owned(),
+        }
     }
 }

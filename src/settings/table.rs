@@ -152,7 +152,7 @@ pub const SETTINGS: &[Setting] = &[
         help: "Program that must exit 0 within the probe timeout; its process group is killed after. Arguments split like a shell's words, no shell needed",
         readers: PROBES,
         is_url: false,
-        parse: |draft, text| one(text, words::split).map(|words| draft.ready_exec = Some(words)),
+        parse: |draft, text| command(text).map(|words| draft.ready_exec = Some(words)),
     },
     Setting {
         variable: "AGONES_SHIM_READY_INTERVAL_SECS",
@@ -212,7 +212,7 @@ pub const SETTINGS: &[Setting] = &[
         help: "Program that must exit 0, written like `AGONES_SHIM_READY_EXEC`. Setting any liveness probe replaces the whole default set",
         readers: PROBES,
         is_url: false,
-        parse: |draft, text| one(text, words::split).map(|words| draft.live_exec = Some(words)),
+        parse: |draft, text| command(text).map(|words| draft.live_exec = Some(words)),
     },
     Setting {
         variable: "AGONES_SHIM_LIVE_FAILURE_THRESHOLD",
@@ -429,7 +429,7 @@ pub const SETTINGS: &[Setting] = &[
         help: "Program run once for each allocation, with `AGONES_GAMESERVER_*` in its environment; written like `AGONES_SHIM_STOP_HOOK`",
         readers: SHIM,
         is_url: false,
-        parse: |draft, text| one(text, words::split).map(|words| draft.allocated_hook = Some(words)),
+        parse: |draft, text| command(text).map(|words| draft.allocated_hook = Some(words)),
     },
     Setting {
         variable: "AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS",
@@ -525,7 +525,7 @@ pub const SETTINGS: &[Setting] = &[
         help: "Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed",
         readers: SHIM,
         is_url: false,
-        parse: |draft, text| one(text, words::split).map(|words| draft.stop_hook = Some(words)),
+        parse: |draft, text| command(text).map(|words| draft.stop_hook = Some(words)),
     },
     Setting {
         variable: STOP_HOOK_TIMEOUT,
@@ -586,6 +586,11 @@ fn one<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T
 /// A list of paths.
 fn paths(text: &str) -> Result<Vec<String>, Vec<String>> {
     values::list(text, |items, index| values::path(items[index]), |items, index| items[index].to_owned())
+}
+
+/// A command line. The message shows of it no more than its program.
+fn command(text: &str) -> Result<words::Words, Vec<String>> {
+    words::split(text).map_err(|wrong| vec![format!("{} {wrong}", quote(&words::shown(text)))])
 }
 
 /// A list of TCP targets.

@@ -49,6 +49,15 @@ pub(super) fn split(text: &str) -> Result<Words, String> {
     }
 }
 
+/// A command line as it may be shown: its program. Passwords are given as arguments, and in variables in front.
+pub(super) fn shown(text: &str) -> String {
+    match text.trim().split_once([' ', '\t', '\n', '\r']) {
+        _ if text.contains('=') => "***".to_owned(),
+        Some((program, _)) => format!("{program} ***"),
+        None => text.trim().to_owned(),
+    }
+}
+
 /// Up to the closing quote; nothing in between means anything.
 fn single_quoted(rest: &mut std::str::Chars<'_>) -> Option<String> {
     let text = rest.as_str();

@@ -1,18 +1,55 @@
-//! The fuzzer's corpora on a stable toolchain: every seed, and every input that once found a bug.
+//! The fuzzers' corpora on a stable toolchain: every seed, and every input that once found a bug. That of the machine
+//! is replayed beside the machine, in src/machine/tests/walk.rs.
 
 use std::fs;
 use std::path::Path;
 
-#[test]
-fn the_corpus_of_the_metrics_parser_holds_its_invariants() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/exposition");
+fn replay(target: &str, at_least: usize, fuzz: fn(&[u8])) {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let mut replayed = 0;
     for entry in fs::read_dir(&corpus).expect("the corpus is checked in") {
         let path = entry.expect("a readable directory").path();
         let bytes = fs::read(&path).expect("a readable file");
-        let outcome = std::panic::catch_unwind(|| agones_shim::exposition::fuzz(&bytes));
+        let outcome = std::panic::catch_unwind(|| fuzz(&bytes));
         assert!(outcome.is_ok(), "{} breaks an invariant", path.display());
         replayed += 1;
     }
-    assert!(replayed >= 15, "only {replayed} inputs in {}", corpus.display());
+    assert!(replayed >= at_least, "only {replayed} inputs in {}", corpus.display());
+}
+
+#[test]
+fn the_corpus_of_the_metrics_parser_holds_its_invariants() {
+    replay("exposition", 15, agones_shim::exposition::fuzz);
+}
+
+#[test]
+fn the_corpus_of_the_settings_holds_their_invariants() {
+    replay("settings", 15, agones_shim::settings::fuzz::fuzz);
+}
+
+#[test]
+fn the_corpus_of_the_manifests_holds_their_invariants() {
+    replay("manifest", 12, agones_shim::local_sdk::fuzz::manifest);
+}
+
+#[test]
+fn the_corpus_of_the_local_sdk_server_s_requests_holds_their_invariants() {
+    replay("local_sdk", 10, agones_shim::local_sdk::fuzz::http);
+}
+
+#[test]
+fn the_corpus_of_the_status_endpoint_s_requests_holds_their_invariants() {
+    replay("status", 10, agones_shim::status::fuzz);
+}
+
+#[test]
+fn every_target_of_the_fuzzer_has_a_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    for entry in fs::read_dir(root.join("fuzz_targets")).expect("targets") {
+        let path = entry.expect("readable").path();
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(root.join("corpus").join(&name).is_dir(), "{name} has no corpus");
+        let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("a manifest");
+        assert!(manifest.contains(&format!("name = \"{name}\"\n")), "{name} is no target");
+    }
 }

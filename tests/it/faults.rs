@@ -79,7 +79,7 @@ fn a_stop_while_the_sdk_server_hangs_reaches_the_game_after_one_call() {
     let (game, sdk) = (Game::open(), ScriptedSdk::start());
     let mut proxy = Proxy::in_front_of(sdk.addr());
     let mut shim = wrapped_with(specimen(["signals"]), &game, proxy.port(), |shim| {
-        shim.set("SDK_CALL_TIMEOUT_SECS", "0.5").set("SHUTDOWN_TIMEOUT_SECS", "2").set("LIVE_FAILURE_THRESHOLD", 1000)
+        shim.set("SDK_CALL_TIMEOUT_SECS", "0.5").set("SHUTDOWN_TIMEOUT_SECS", "5").set("LIVE_FAILURE_THRESHOLD", 1000)
     });
     proxy.set(Mode::Hang);
     let sent = Instant::now();

@@ -110,7 +110,8 @@ struct State {
     paths: Vec<(String, Reply)>,
     connections: Vec<Instant>,
     requests: Vec<Request>,
-    streams: Vec<TcpStream>,
+    streams: Vec<(usize, TcpStream)>,
+    served: usize,
     gone: bool,
 }
 
@@ -136,6 +137,7 @@ impl Game {
             connections: Vec::new(),
             requests: Vec::new(),
             streams: Vec::new(),
+            served: 0,
             gone: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
@@ -206,6 +208,13 @@ impl Game {
         self.shared.lock().requests.clone()
     }
 
+    /// Forgets the connections and requests so far, for a game that is to live for hours.
+    pub fn forget(&self) {
+        let mut state = self.shared.lock();
+        state.connections.clear();
+        state.requests.clear();
+    }
+
     /// Waits until there have been so many connections.
     #[track_caller]
     pub fn wait_for_connections(&self, count: usize, within: Duration) {
@@ -233,21 +242,29 @@ impl Shared {
     fn end_streams(&self) {
         let mut state = self.lock();
         state.gone = true;
-        for stream in state.streams.drain(..) {
+        for (_, stream) in state.streams.drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
+    fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
         let copy = stream.try_clone()?;
-        let silent = {
+        let (number, silent) = {
             let mut state = self.lock();
             state.connections.push(Instant::now());
-            state.streams.push(copy);
-            state.default.silent && state.once.is_empty() && state.paths.is_empty()
+            state.served += 1;
+            let number = state.served;
+            state.streams.push((number, copy));
+            (number, state.default.silent && state.once.is_empty() && state.paths.is_empty())
         };
+        let outcome = self.converse(stream, silent);
+        self.lock().streams.retain(|(other, _)| *other != number);
+        outcome
+    }
+
+    fn converse(&self, mut stream: TcpStream, silent: bool) -> std::io::Result<()> {
         if !silent {
             while let Some(request) = read_head(&mut stream)? {
                 let closes = request.head.to_ascii_lowercase().contains("connection: close");

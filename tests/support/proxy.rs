@@ -55,7 +55,7 @@ impl Proxy {
         let shared = Arc::new(Shared { upstream, state: Mutex::new(state), changed: Condvar::new() });
         let on_connection: OnConnection = {
             let shared = Arc::clone(&shared);
-            Arc::new(move |client| shared.carry(client))
+            Arc::new(move |client| shared.carry(&client))
         };
         let mut listener = Listener::closed(Port::reserve(), on_connection);
         listener.open();
@@ -130,11 +130,11 @@ impl Shared {
     }
 
     /// Carries one connection until either end closes or the mode says so.
-    fn carry(self: &Arc<Self>, client: TcpStream) {
+    fn carry(self: &Arc<Self>, client: &TcpStream) {
         {
             let mut state = self.lock();
             state.accepted.push(Instant::now());
-            if !state.keep(&client) {
+            if !state.keep(client) {
                 return;
             }
             // A hanging proxy does not even connect: there may be nothing behind it.
@@ -142,6 +142,13 @@ impl Shared {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
+        self.join(client);
+        // Whoever was cut off has ended by now; a copy of its socket would stay for ever.
+        self.lock().streams.retain(|stream| stream.peer_addr().is_ok());
+    }
+
+    /// Connects to what is behind and carries both ways until the end.
+    fn join(self: &Arc<Self>, client: &TcpStream) {
         let Ok(server) = TcpStream::connect_timeout(&self.upstream, secs(5)) else {
             let _ = client.shutdown(Shutdown::Both);
             return;
@@ -150,10 +157,14 @@ impl Shared {
             let _ = client.shutdown(Shutdown::Both);
             return;
         }
-        let (Ok(from_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else { return };
+        let (Ok(from_client), Ok(to_client), Ok(from_server)) =
+            (client.try_clone(), client.try_clone(), server.try_clone())
+        else {
+            return;
+        };
         let back = {
             let shared = Arc::clone(self);
-            thread::spawn(move || shared.pump(from_server, client))
+            thread::spawn(move || shared.pump(from_server, to_client))
         };
         self.pump(from_client, server);
         let _ = back.join();

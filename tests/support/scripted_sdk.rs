@@ -67,7 +67,7 @@ pub struct Call {
     pub method: &'static str,
     /// When it came.
     pub at: Instant,
-    /// What it asked for, in short: `players=5`.
+    /// What it asked for, in short: `players=5`; of a Ready() the state that it met.
     pub detail: String,
 }
 
@@ -369,7 +369,10 @@ impl Shared {
 }
 
 impl State {
-    fn record(&mut self, method: &'static str, detail: String) {
+    fn record(&mut self, method: &'static str, mut detail: String) {
+        if method == "Ready" {
+            detail.clone_from(&status(&mut self.current()).state);
+        }
         self.calls.push(Call { method, at: Instant::now(), detail });
     }
 

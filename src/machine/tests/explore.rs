@@ -1,9 +1,10 @@
 //! Every short sequence of events, breadth first, with the walk's invariants.
 //!
 //! Machines that look alike are explored once. How deep it goes is a matter of
-//! states, not of time, so that a slow computer sees the same.
+//! states, not of time, so that a slow computer sees the same. What was met is
+//! counted: every event in every phase in which it can come.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use super::walk::{Seen, check, reading};
 use super::world::{config, error, not_scraped, pair, report, wrapper};
 use crate::game_server::{Counter, List, State};
 
-/// States explored for each configuration, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
-const STATES: usize = 50_000;
+/// States explored from each beginning, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
+const STATES: usize = 20_000;
 
 #[derive(Clone)]
 struct Node {
@@ -36,6 +37,7 @@ impl Node {
             Event::Tick,
             Event::StopRequested,
             Event::HealthDue,
+            Event::StatusAsked,
             Event::ThreadDied { thread: "probe", message: "a bug".into() },
         ];
         if self.seen.awaiting {
@@ -53,6 +55,8 @@ impl Node {
             events.push(not_scraped("HTTP 500"));
         }
         if self.seen.starts > 0 && !self.seen.child_ended {
+            events.push(Event::ChildNotStarted(ExitReason::NotFound));
+            events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: true });
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false });
             events.push(Event::ChildEnded { end: ProcessEnd::Signaled(9), held_terminal: false });
         }
@@ -61,6 +65,7 @@ impl Node {
         }
         if self.seen.hook {
             events.push(Event::HookEnded(Ok(())));
+            events.push(Event::HookEnded(Err("exit code 3".into())));
         }
         if self.seen.allocated_hook {
             events.push(Event::AllocatedHookEnded(Ok(())));
@@ -151,26 +156,70 @@ fn until_ready(state: State) -> Vec<Event> {
     ]
 }
 
-/// Explores from where these events lead; returns how many states and how deep.
-fn explore(config: Config, begin: &[Event], states: usize) -> (usize, usize) {
+/// How often which event came in which phase.
+type Met = BTreeMap<(Phase, String), usize>;
+
+/// `ReadinessPassed`; of an answer `Ready Ok` or `Ready Rejected`.
+fn kind(event: &Event) -> String {
+    let name = |text: &str| text.chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
+    match event {
+        Event::Answered(answer) => {
+            let outcome = answer.error().map_or_else(|| "Ok".to_owned(), |error| format!("{:?}", error.kind));
+            format!("{} {outcome}", name(&format!("{answer:?}")))
+        }
+        event => name(&format!("{event:?}")),
+    }
+}
+
+fn begin(config: Config) -> Node {
     let now = Instant::now();
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     let mut seen = Seen::default();
     check(&mut seen, &Event::Tick, &effects);
-    let mut node = Node { machine, seen, now };
-    for event in begin {
-        node = node.after(event);
+    Node { machine, seen, now }
+}
+
+/// A machine that has come to this phase on the straight way.
+fn arrive(config: Config, phase: Phase) -> Node {
+    let mut node = begin(config);
+    let mut called_ready = false;
+    for _ in 0..20 {
+        if node.machine.phase >= phase {
+            return node;
+        }
+        called_ready |= node.seen.call == Some(Call::Ready);
+        let state = if called_ready { State::Ready } else { State::Scheduled };
+        let address = "203.0.113.7".to_owned();
+        let event = match &node.seen.call {
+            Some(Call::Connect | Call::GetGameServer) => {
+                let game_server = GameServer { state, address, ..GameServer::default() };
+                let connected = node.seen.call == Some(Call::Connect);
+                let answer = if connected { Answer::Connected } else { Answer::GameServer };
+                Event::Answered(answer(Ok(game_server)))
+            }
+            Some(call) => Event::Answered(answers(call).remove(0)),
+            None if phase == Phase::Stopping => Event::StopRequested,
+            None if node.seen.awaiting => Event::ReadinessPassed(report(Ok(()))),
+            None => Event::Tick,
+        };
+        node = node.after(&event);
     }
-    let mut frontier = vec![node];
-    let mut known = HashSet::from([frontier[0].key()]);
+    panic!("{phase:?} was not reached: {:#?}", node.machine);
+}
+
+/// Explores from there; returns how many states and how deep.
+fn explore(start: Node, states: usize, met: &mut Met) -> (usize, usize) {
+    let mut known = HashSet::from([start.key()]);
+    let mut frontier = vec![start];
     let mut depth = 0;
     while !frontier.is_empty() && known.len() < states {
         depth += 1;
         let mut next = Vec::new();
         for node in &frontier {
             for event in node.events() {
+                *met.entry((node.machine.phase, kind(&event))).or_default() += 1;
                 let after = node.after(&event);
                 if known.insert(after.key()) && after.seen.exits == 0 {
                     next.push(after);
@@ -183,6 +232,50 @@ fn explore(config: Config, begin: &[Event], states: usize) -> (usize, usize) {
         frontier = next;
     }
     (known.len(), depth)
+}
+
+/// What cannot be: the metrics are read from Ready on, a hook runs on the way out, and a child's end before it either
+/// ends the shim or begins the way out.
+const IMPOSSIBLE: [(Phase, &str); 8] = [
+    (Phase::Waiting, "Scraped"),
+    (Phase::Served, "Scraped"),
+    (Phase::Waiting, "HookEnded"),
+    (Phase::Served, "HookEnded"),
+    (Phase::Ready, "HookEnded"),
+    (Phase::Waiting, "GroupEmpty"),
+    (Phase::Served, "GroupEmpty"),
+    (Phase::Ready, "GroupEmpty"),
+];
+
+/// Every event in every phase in which it can come, and every way in which every call can end.
+fn assert_coverage(met: &Met) {
+    let events = [
+        "Tick",
+        "StopRequested",
+        "HealthDue",
+        "StatusAsked",
+        "ThreadDied",
+        "ReadinessPassed",
+        "ReadinessFailed",
+        "LivenessChecked",
+        "Scraped",
+        "ChildNotStarted",
+        "ChildEnded",
+        "GroupEmpty",
+        "HookEnded",
+    ];
+    for phase in [Phase::Waiting, Phase::Served, Phase::Ready, Phase::Stopping] {
+        for event in events {
+            let possible = !IMPOSSIBLE.contains(&(phase, event));
+            assert_eq!(met.contains_key(&(phase, event.to_owned())), possible, "{event} in {phase:?}");
+        }
+    }
+    for call in ["Connected", "GameServer", "Ready", "Shutdown", "Health", "GetCounter", "UpdateCounter"] {
+        for outcome in ["Ok", "Unavailable", "DeadlineExceeded", "Rejected"] {
+            let answer = format!("{call} {outcome}");
+            assert!(met.keys().any(|(_, kind)| *kind == answer), "the answer {answer} never came");
+        }
+    }
 }
 
 #[test]
@@ -225,9 +318,21 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         ),
     ];
     let wanted = std::env::var("EXPLORE_STATES").ok().and_then(|states| states.parse().ok()).unwrap_or(STATES);
-    for (name, config, begin) in configs {
-        let (states, depth) = explore(config, &begin, wanted);
-        println!("{name}: {states} states, {depth} events deep");
-        assert!(states > 1000, "{name}: {states}");
+    let mut met = Met::new();
+    for (name, config, events) in configs {
+        let mut starts =
+            [Phase::Waiting, Phase::Ready, Phase::Stopping].map(|phase| arrive(config.clone(), phase)).to_vec();
+        if !events.is_empty() {
+            starts.push(events.iter().fold(begin(config), |node, event| node.after(event)));
+        }
+        for start in starts {
+            let phase = start.machine.phase;
+            let (states, depth) = explore(start, wanted, &mut met);
+            println!("{name}, from {phase:?} on: {states} states, {depth} events deep");
+            assert!(states > 1000, "{name}: {states}");
+        }
     }
+    let (steps, kinds) = (met.values().sum::<usize>(), met.len());
+    println!("{steps} steps, {kinds} kinds of them: events and answers by phase");
+    assert_coverage(&met);
 }

@@ -1,15 +1,29 @@
 //! The sentences of SPEC.md section 2, each as a trace in a world with a fake clock.
+//!
+//! `walk` and what it needs are there for the fuzzer too.
+#![cfg_attr(not(test), allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "the fuzzer's part"))]
 
+#[cfg(test)]
 mod counter;
+#[cfg(test)]
 mod explore;
+#[cfg(test)]
 mod health;
+#[cfg(test)]
 mod link;
+#[cfg(test)]
 mod list;
+#[cfg(test)]
 mod metadata;
+#[cfg(test)]
 mod ready;
+#[cfg(test)]
 mod retire;
+#[cfg(test)]
 mod stop;
-mod walk;
+pub mod walk;
+#[cfg(test)]
 mod watch;
 mod world;
+#[cfg(test)]
 mod wrapper;

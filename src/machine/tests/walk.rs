@@ -1,4 +1,6 @@
-//! A random walk over everything that can happen, with invariants after each step.
+//! A walk over everything that can happen, with invariants after each step.
+//!
+//! Which way it goes is a matter of bytes: random ones here, a fuzzer's in `fuzz/fuzz_targets/machine.rs`.
 
 use std::time::Duration;
 
@@ -6,16 +8,18 @@ use super::super::*;
 use super::world::{config, error, pair, report, wrapper};
 use crate::game_server::{Counter, List, State};
 
-/// A small generator, so that a failing walk can be told by its seed.
-struct Dice(u64);
+/// Rolls what the bytes say; 0 for ever once they are used up.
+struct Dice<'a>(&'a [u8]);
 
-impl Dice {
+impl Dice<'_> {
     fn roll(&mut self, sides: u64) -> u64 {
-        // xorshift64*
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % sides
+        let mut rolled = 0;
+        for _ in 0..=sides.ilog2() / 8 {
+            if let Some((&byte, rest)) = self.0.split_first() {
+                (rolled, self.0) = (rolled << 8 | u64::from(byte), rest);
+            }
+        }
+        rolled % sides
     }
 }
 
@@ -38,12 +42,19 @@ pub struct Seen {
     pub call: Option<Call>,
     /// The state of the last look, cleared by Ready().
     looked: Option<GameServer>,
+    connected: bool,
     pub starts: usize,
     pub exits: usize,
-    shutdowns: usize,
-    connected: bool,
-    signaled: bool,
+    sdk_off: bool,
+    /// The way out has begun, for this reason.
+    stopping: Option<&'static str>,
+    /// And it has been said how Shutdown() went.
+    told: bool,
     gave_up: bool,
+    killed: bool,
+    /// How the last liveness round went, and what each source said last.
+    alive: Option<bool>,
+    readings: [Option<u64>; 3],
     /// Readiness rounds, and a liveness round, are under way.
     pub awaiting: bool,
     pub checking: bool,
@@ -60,6 +71,7 @@ pub struct Seen {
 const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
 
 /// Counts and names that have little to do with each other: the capacity may be 0, and lower than the count.
+#[must_use]
 pub fn reading(count: u64, names: &[&str]) -> Reading {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     Reading { count, missing: false, capacity: Some(count % 4), names: Some(names) }
@@ -112,7 +124,9 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
 
 fn event(dice: &mut Dice) -> Event {
     let outcome = |dice: &mut Dice| if dice.roll(3) == 0 { Err("connection refused".into()) } else { Ok(()) };
-    match dice.roll(40) {
+    match dice.roll(42) {
+        40 => Event::ChildNotStarted(ExitReason::NotFound),
+        41 => Event::StatusAsked,
         0 => Event::StopRequested,
         1 => Event::ThreadDied { thread: "probe", message: "a bug".into() },
         2 => Event::ChildEnded {
@@ -136,87 +150,157 @@ fn event(dice: &mut Dice) -> Event {
     }
 }
 
+/// Holds what was done against what may be done.
 pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
-    if let Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) = event {
-        seen.looked = Some(game_server.clone());
-        seen.connected = true;
-        let is_allocated = game_server.state == State::Allocated && !game_server.deleting;
-        let allocation = is_allocated.then(|| game_server.last_allocated().to_owned());
-        let is_same = seen.allocation == allocation && !matches!(event, Event::Answered(Answer::Connected(_)));
-        seen.zeros = if is_same { seen.zeros } else { 0 };
-        seen.allocation = allocation;
-    }
     match event {
-        Event::Scraped { source: 0, outcome: Ok(reading) } if reading.count == 0 && seen.allocation.is_some() => {
-            seen.zeros = seen.zeros.saturating_add(1).min(4);
+        Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) => {
+            seen.looked = Some(game_server.clone());
+            seen.connected = true;
+            let is_allocated = game_server.state == State::Allocated && !game_server.deleting;
+            let allocation = is_allocated.then(|| game_server.last_allocated().to_owned());
+            let is_same = seen.allocation == allocation && !matches!(event, Event::Answered(Answer::Connected(_)));
+            seen.zeros = if is_same { seen.zeros } else { 0 };
+            seen.allocation = allocation;
         }
-        Event::Scraped { source: 0, .. } => seen.zeros = 0,
+        Event::LivenessChecked(reports) => seen.alive = Some(reports.iter().all(|report| report.outcome.is_ok())),
+        Event::Scraped { source, outcome } => {
+            if let (Ok(reading), Some(last)) = (outcome, seen.readings.get_mut(*source)) {
+                *last = Some(reading.count);
+            }
+            let is_zero = outcome.as_ref().is_ok_and(|reading| reading.count == 0) && seen.allocation.is_some();
+            if *source == 0 {
+                seen.zeros = if is_zero { seen.zeros.saturating_add(1).min(4) } else { 0 };
+            }
+        }
         Event::AllocatedHookEnded(_) => seen.allocated_hook = false,
         _ => {}
     }
-    assert_eq!(seen.exits, 0, "nothing was stepped after the exit");
+    assert!(seen.exits == 0, "nothing was stepped after the exit");
     for effect in effects {
-        assert_eq!(seen.exits, 0, "nothing follows the exit");
+        assert!(seen.exits == 0, "nothing follows the exit");
         match effect {
-            Effect::Call(call) => {
-                assert_eq!(seen.call, None, "one call at a time");
-                seen.call = Some(call.clone());
-                if *call == Call::Ready {
-                    let looked = seen.looked.take().expect("the state was read before Ready()");
-                    let local = looked.local_mode && looked.state == State::Ready;
-                    assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
-                }
-                if *call == Call::Shutdown {
-                    seen.shutdowns += 1;
-                    assert!(!seen.gave_up, "a crash must not look like a clean end");
-                }
-                if let Call::UpdateCounter { count, capacity, .. } = call {
-                    assert!(
-                        *count >= 0 && capacity.is_none_or(|capacity| capacity > 0 && *count <= capacity),
-                        "{call:?}"
-                    );
-                }
-                if let Call::AddListValue { value, .. } = call {
-                    assert!(!value.is_empty() && !value.contains(char::is_control), "{call:?}");
-                }
-                if matches!(call, Call::SetLabel(_) | Call::SetAnnotation(_)) {
-                    assert!(seen.connected && seen.shutdowns == 0 && seen.exits == 0);
-                }
-                if !matches!(call, Call::Connect | Call::GetGameServer) {
-                    seen.looked = None;
-                }
-            }
+            Effect::Call(call) => check_call(seen, call),
             Effect::AwaitReadiness => seen.awaiting = true,
             Effect::CheckLiveness => seen.checking = true,
-            Effect::StopProbing => (seen.awaiting, seen.checking) = (false, false),
             Effect::StartScraping => seen.scraping = true,
             Effect::StartStopHook(_) => seen.hook = true,
             Effect::StartAllocatedHook(_) => {
                 assert!(!std::mem::replace(&mut seen.allocated_hook, true), "one at a time");
-                assert!(seen.shutdowns == 0);
-            }
-            Effect::Log(notice @ (Notice::Idle { .. } | Notice::TooOld { .. })) => {
-                let Event::Answered(Answer::GameServer(Ok(shown))) = event else { panic!("{event:?} was no look") };
-                let state = if matches!(notice, Notice::Idle { .. }) { State::Allocated } else { State::Ready };
-                assert!(shown.state == state && !shown.deleting, "{notice:?} of {shown:?}");
-                assert!(state == State::Ready || seen.zeros >= 3, "{seen:?}");
-                assert!(effects.contains(&Effect::Call(Call::Shutdown)), "nothing comes between look and Shutdown()");
+                assert_eq!(seen.stopping, None, "no hook begins on the way out");
             }
             Effect::StartChild(_) => seen.starts += 1,
-            Effect::SendStopSignal => seen.signaled = true,
-            Effect::KillGroup => assert!(seen.signaled || seen.starts > 0),
-            Effect::Exit(_) => seen.exits += 1,
-            Effect::Log(Notice::LivenessLost { .. } | Notice::ReadyTimedOut { .. } | Notice::SdkRequired { .. }) => {
-                seen.gave_up = true;
-            }
-            _ => {}
+            Effect::SendStopSignal | Effect::TerminateGroup => assert!(seen.starts > 0, "there is no child"),
+            Effect::KillGroup => seen.killed = true,
+            Effect::Exit(reason) => check_exit(seen, event, *reason),
+            Effect::Log(notice) => check_notice(seen, event, effects, notice),
+            Effect::StopProbing
+            | Effect::SetHealthInterval(_)
+            | Effect::ReportLines(_)
+            | Effect::StopWatching
+            | Effect::EndAllocatedHook => {}
         }
+        let begins = matches!(effect, Effect::AwaitReadiness | Effect::CheckLiveness | Effect::StartScraping);
+        assert!(seen.stopping.is_none() || !begins, "nothing begins on the way out: {effect:?}");
     }
     assert!(seen.starts <= 1, "the child is started once");
 }
 
-fn walk(number: u64) -> usize {
-    let mut dice = Dice(number * 2 + 1);
+fn check_call(seen: &mut Seen, call: &Call) {
+    assert_eq!(seen.call, None, "one call at a time");
+    assert!(!seen.sdk_off, "it was told to make no calls");
+    seen.call = Some(call.clone());
+    match call {
+        // A look is the cause of one Ready() and no more.
+        Call::Ready => {
+            let looked = seen.looked.take().expect("the state was read before Ready()");
+            let local = looked.local_mode && looked.state == State::Ready;
+            assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
+            assert_eq!(seen.stopping, None, "Ready() on the way out would undo Shutdown()");
+        }
+        Call::Shutdown => {
+            assert!(!seen.gave_up, "a crash must not look like a clean end");
+            assert!(seen.stopping.is_some(), "nobody asked for an end");
+        }
+        Call::Health => {
+            assert!(!seen.gave_up, "no beats for a game that is gone");
+            assert!(seen.stopping.is_some() || seen.alive != Some(false), "no beats while liveness fails");
+        }
+        Call::UpdateCounter { name, count, capacity } => {
+            let source = name.strip_prefix("counter-").and_then(|source| source.parse::<usize>().ok()).unwrap_or(0);
+            let reading = seen.readings[source];
+            let read = reading.is_some_and(|reading| u64::try_from(*count).is_ok_and(|count| count <= reading));
+            assert!(read, "{count} was never read: {reading:?}");
+            assert!(capacity.is_none_or(|capacity| capacity > 0 && *count <= capacity), "{call:?}");
+            assert_eq!(seen.stopping, None, "no count is sent on the way out");
+        }
+        Call::AddListValue { value, .. } => {
+            assert!(!value.is_empty() && !value.contains(char::is_control), "{call:?}");
+        }
+        Call::SetLabel(_) | Call::SetAnnotation(_) => {
+            assert!(seen.connected && seen.stopping.is_none(), "{call:?}");
+        }
+        Call::Connect | Call::GetGameServer | Call::GetCounter(_) | Call::GetList(_) | Call::RemoveListValue { .. } => {
+        }
+    }
+    if !matches!(call, Call::Connect | Call::GetGameServer) {
+        seen.looked = None;
+    }
+}
+
+fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Notice) {
+    match notice {
+        Notice::Idle { .. } | Notice::TooOld { .. } => {
+            let Event::Answered(Answer::GameServer(Ok(shown))) = event else { panic!("{event:?} was no look") };
+            let state = if matches!(notice, Notice::Idle { .. }) { State::Allocated } else { State::Ready };
+            assert!(shown.state == state && !shown.deleting, "{notice:?} of {shown:?}");
+            assert!(state == State::Ready || seen.zeros >= 3, "{seen:?}");
+            assert!(effects.contains(&Effect::Call(Call::Shutdown)), "nothing comes between look and Shutdown()");
+        }
+        Notice::SdkOff => seen.sdk_off = true,
+        Notice::Stopping { reason } => {
+            assert_eq!(seen.stopping, None, "the way out begins once");
+            seen.stopping = Some(reason);
+        }
+        Notice::LivenessLost { .. } | Notice::ReadyTimedOut { .. } | Notice::SdkRequired { .. } => {
+            seen.gave_up |= seen.stopping.is_none();
+        }
+        Notice::ShutdownConfirmed { .. }
+        | Notice::ShutdownPointless { .. }
+        | Notice::ShutdownUndelivered { .. }
+        | Notice::ShutdownSdkLeft { .. }
+        | Notice::ShutdownNoSdk { .. }
+        | Notice::StopRepeated => seen.told = true,
+        _ => {}
+    }
+}
+
+fn check_exit(seen: &mut Seen, event: &Event, reason: ExitReason) {
+    seen.exits += 1;
+    if matches!(event, Event::ChildNotStarted(_)) {
+        return;
+    }
+    assert!(seen.starts == 0 || seen.child_ended || seen.killed, "the child is left behind: {reason:?}");
+    // The reason that came first gives the code.
+    let right = match seen.stopping {
+        Some("readiness" | "liveness") => reason == ExitReason::GameServerGone,
+        Some("sdk") => reason == ExitReason::NoSdk,
+        Some("bug") => reason == ExitReason::Bug,
+        Some(_) => matches!(reason, ExitReason::Stopped | ExitReason::Child(_)),
+        None => matches!(reason, ExitReason::Child(_)),
+    };
+    assert!(right, "{:?} ends with {reason:?}", seen.stopping);
+    // Shutdown() is never lost in silence: it landed, or a line says why not.
+    assert!(seen.stopping.is_none() || seen.gave_up || seen.sdk_off || seen.told, "Shutdown() was forgotten");
+}
+
+/// Walks as the bytes say; returns how many steps.
+///
+/// # Panics
+///
+/// When an invariant does not hold: a bug in the machine.
+#[must_use]
+pub fn fuzz(bytes: &[u8]) -> usize {
+    let mut dice = Dice(bytes);
     let mut config = if dice.roll(2) == 0 { config() } else { wrapper() };
     config.publishes = (0..dice.roll(3))
         .map(|source| Publishes {
@@ -243,20 +327,26 @@ fn walk(number: u64) -> usize {
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, &Event::Tick, &effects);
+    let mut steps = 0;
     for step in 0..400 {
-        if seen.exits > 0 {
-            return step;
+        if seen.exits > 0 || dice.0.is_empty() && step > 0 {
+            break;
         }
+        steps = step;
         let event = match seen.call.take_if(|_| dice.roll(2) == 0) {
             Some(call) => Event::Answered(answer(&call, &mut dice)),
             None => event(&mut dice),
         };
         // A child that there is not does not end, and a round that nobody asked for does not pass.
         let possible = match event {
-            Event::ChildEnded { .. } | Event::GroupEmpty => wrapper && seen.starts > 0,
+            Event::ChildEnded { .. } => wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true),
+            Event::GroupEmpty => seen.child_ended,
+            Event::ChildNotStarted(_) => seen.starts > 0 && !seen.child_ended,
             Event::ReadinessPassed(_) => std::mem::take(&mut seen.awaiting),
             Event::ReadinessFailed(_) => seen.awaiting,
             Event::LivenessChecked(_) => std::mem::take(&mut seen.checking),
+            Event::Scraped { .. } => seen.scraping,
+            Event::HookEnded(_) => std::mem::take(&mut seen.hook),
             _ => true,
         };
         if !possible {
@@ -271,20 +361,23 @@ fn walk(number: u64) -> usize {
         check(&mut seen, &event, &effects);
     }
     // Whatever happened: a stop that is carried out ends it.
-    for step in 0..200 {
+    for step in 0..2000 {
         if seen.exits > 0 {
             break;
         }
-        assert!(step < 199, "walk {number}: it does not end: {machine:#?}");
+        assert!(step < 1999, "it does not end: {machine:#?}");
         let event = match (step, seen.call.take()) {
             (0, call) => {
                 seen.call = call;
                 Event::StopRequested
             }
             (_, Some(call)) => Event::Answered(answer(&call, &mut dice)),
-            (20, None) => Event::HookEnded(Ok(())),
-            (40, None) if wrapper => Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false },
-            (41, None) if wrapper => Event::GroupEmpty,
+            (20.., None) if std::mem::take(&mut seen.hook) => Event::HookEnded(Ok(())),
+            (40.., None) if seen.starts > 0 && !seen.child_ended => {
+                seen.child_ended = true;
+                Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false }
+            }
+            (41.., None) if seen.child_ended => Event::GroupEmpty,
             _ => Event::Tick,
         };
         now = machine.next_deadline().unwrap_or(now).max(now);
@@ -292,11 +385,46 @@ fn walk(number: u64) -> usize {
         machine.step(now, event.clone(), &mut effects);
         check(&mut seen, &event, &effects);
     }
-    400
+    steps
 }
 
-#[test]
-fn whatever_happens_the_invariants_hold_and_a_stop_ends_it() {
-    let steps: usize = (0..20_000).map(walk).sum();
-    assert!(steps > 200_000, "the walks are long enough to meet something: {steps}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// xorshift64*
+    fn random_bytes(seed: u64) -> Vec<u8> {
+        let mut state = seed * 2 + 1;
+        let number = || {
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            Some(state.wrapping_mul(0x2545_F491_4F6C_DD1D))
+        };
+        std::iter::from_fn(number).take(300).flat_map(u64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn whatever_happens_the_invariants_hold_and_a_stop_ends_it() {
+        let mut steps = 0;
+        for number in 0..20_000 {
+            let walked = std::panic::catch_unwind(|| fuzz(&random_bytes(number)));
+            steps += walked.unwrap_or_else(|_| panic!("walk {number}"));
+        }
+        assert!(steps > 200_000, "the walks are long enough to meet something: {steps}");
+    }
+
+    #[test]
+    fn the_corpus_of_the_fuzzer_holds_the_invariants() {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/machine");
+        let mut replayed = 0;
+        for entry in std::fs::read_dir(&corpus).expect("the corpus is checked in") {
+            let path = entry.expect("a readable directory").path();
+            let bytes = std::fs::read(&path).expect("a readable file");
+            let walked = std::panic::catch_unwind(|| fuzz(&bytes));
+            assert!(walked.is_ok(), "{} breaks an invariant", path.display());
+            replayed += 1;
+        }
+        assert!(replayed >= 15, "only {replayed} inputs in {}", corpus.display());
+    }
 }

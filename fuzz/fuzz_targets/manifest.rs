@@ -1,0 +1,6 @@
+//! Arbitrary bytes as a manifest for the local SDK server.
+//! The invariants are the library's, so that stable replays them too.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::local_sdk::fuzz::manifest(bytes));

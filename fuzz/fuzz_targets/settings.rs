@@ -1,0 +1,5 @@
+//! Arbitrary bytes as an environment. The invariants are the library's, so that stable replays them too.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::settings::fuzz::fuzz(bytes));
