@@ -48,14 +48,13 @@ pub fn quake() -> Vec<u8> {
         |contents: i32| [ints(&[contents, -1]), shorts(&[-512, -512, -512, 512, 512, 512, 0, 0]), vec![0; 4]].concat();
     let leafs = [leaf(-2), leaf(-1)].concat();
     let model = [floats(&MINS), floats(&MAXS), floats(&[0.0; 3]), ints(&[0, 0, 0, 0, 1, 0, 0])].concat();
-    let none = Vec::new;
-    let textures_to_visibility = [none(), none(), none()];
-    let lumps = [
-        vec![entities("info_player_start"), plane],
-        textures_to_visibility.into(),
-        vec![node, none(), none(), none(), clip_node, leafs, none(), none(), none(), model],
-    ];
-    file(&ints(&[29]), &lumps.concat())
+    let mut lumps = vec![Vec::new(); 15];
+    for (place, lump) in
+        [(0, entities("info_player_start")), (1, plane), (5, node), (9, clip_node), (10, leafs), (14, model)]
+    {
+        lumps[place] = lump;
+    }
+    file(&ints(&[29]), &lumps)
 }
 
 /// A map of Quake III (IBSP 46).

@@ -109,7 +109,7 @@ fn bind(wanted: SocketAddr, kind: libc::c_int) -> io::Result<Port> {
             v6.set_port(u16::from_be(raw.sin6_port));
         }
     }
-    Ok(Port { addr, bound: bound })
+    Ok(Port { addr, bound })
 }
 
 fn family_number(family: libc::c_int) -> libc::sa_family_t {
