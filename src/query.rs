@@ -107,6 +107,46 @@ pub fn read(protocol: &Protocol, id: u64, names: bool, pieces: &[&[u8]]) -> Resu
     Ok(talk.so_far())
 }
 
+/// Asserts for arbitrary bytes what has to hold for every answer. The first byte picks the protocol, then each piece
+/// has its length in front, in one byte. For the fuzz target, the replay of its corpus and property tests.
+///
+/// # Panics
+///
+/// When an invariant does not hold: a bug in this module.
+#[doc(hidden)]
+pub fn fuzz(bytes: &[u8]) {
+    let protocols = [
+        Protocol::A2s,
+        Protocol::Minecraft,
+        Protocol::Bedrock,
+        Protocol::Quake3,
+        Protocol::Quake,
+        Protocol::Teeworlds,
+        Protocol::Mumble,
+        Protocol::Udp(Vec::new()),
+    ];
+    let Some((&first, mut rest)) = bytes.split_first() else { return };
+    let mut pieces = Vec::new();
+    while let Some((&length, behind)) = rest.split_first() {
+        let (piece, behind) = behind.split_at(behind.len().min(length.into()));
+        pieces.push(piece);
+        rest = behind;
+    }
+    let protocol = &protocols[usize::from(first) % protocols.len()];
+    // What comes back of it in a good answer stands in the corpus.
+    let id = 0x6162_6364_1234_5678;
+    let all = read(protocol, id, true, &pieces);
+    let counts = read(protocol, id, false, &pieces);
+    if let (Ok(Some(all)), Ok(Some(counts))) = (&all, &counts) {
+        assert_eq!((all.players, all.capacity), (counts.players, counts.capacity), "names change no count");
+        assert_eq!(counts.names, None, "names come only where they were asked for");
+    }
+    if let Ok(Some(Reading { names: Some(names), .. })) = all {
+        let is_clean = |name: &String| !name.is_empty() && name.len() <= 256 && !name.chars().any(char::is_control);
+        assert!(names.iter().all(is_clean), "{names:?}");
+    }
+}
+
 fn talk(protocol: &Protocol, id: u64, names: bool) -> Box<dyn Talk> {
     match protocol {
         Protocol::A2s => Box::new(a2s::A2s::new(names)),

@@ -113,7 +113,7 @@ impl Teeworlds {
             return Ok(Step::Wait);
         }
         extended.packets.sort_by_key(|(packet, _)| *packet);
-        let names = extended.packets.drain(..).flat_map(|(_, names)| names).collect();
+        let names = named(extended.packets.drain(..).flat_map(|(_, names)| names));
         Ok(Step::Known(Reading { names: Some(names), ..extended.reading.clone() }))
     }
 }
@@ -226,13 +226,20 @@ fn clients_extended(mut bytes: Bytes) -> Vec<String> {
     std::iter::from_fn(&mut client).collect()
 }
 
+/// One who is still connecting has this in place of a name.
+fn named(names: impl Iterator<Item = String>) -> Vec<String> {
+    names.filter(|name| !name.is_empty() && name != "(connecting)").collect()
+}
+
 /// The names of all clients, or none of them.
 fn all_clients(
     bytes: &mut Bytes,
     clients: u64,
     mut client: impl FnMut(&mut Bytes) -> Option<String>,
 ) -> Option<Vec<String>> {
-    (0..Some(clients).filter(|clients| *clients <= MOST_CLIENTS)?).map(|_| client(bytes)).collect()
+    let clients = Some(clients).filter(|clients| *clients <= MOST_CLIENTS)?;
+    let names: Option<Vec<String>> = (0..clients).map(|_| client(bytes)).collect();
+    names.map(|names| named(names.into_iter()))
 }
 
 fn decimal(bytes: &mut Bytes) -> Option<u64> {

@@ -244,6 +244,14 @@ fn names_that_do_not_come_leave_the_counts() {
     assert_eq!(read(&Protocol::Teeworlds, ID, true, &[TEEWORLDS_6_MORE]), Ok(None));
 }
 
+/// A client that is still connecting counts, and has no name yet: as teeworlds-server 0.7.5 told it.
+#[test]
+fn who_is_connecting_counts_and_has_no_name() {
+    let told = b"!abcd\xd8\xaf\xec\xcf\xff\xff\xff\xffinf3\x000.7.5\0unnamed server\0\0dm1\0DM\0\0\x01\0\x08\x01\x08\
+        (connecting)\0\0\x40\0\x01";
+    assert_eq!(read(&Protocol::Teeworlds, ID, true, &[told]), Ok(Some(reading(1, 8, Some(&[])))));
+}
+
 /// The questions as servers want them, byte by byte.
 #[test]
 fn questions_are_those_of_the_protocols() {
@@ -272,6 +280,40 @@ fn questions_are_those_of_the_protocols() {
     assert_eq!(seven.question(), [b"\x21\xe2\xcdN\xe3abcd\xff\xff\xff\xffgie3\0"]);
 }
 
+/// The answers above in the fuzzer's form.
+fn seeds() -> Vec<Vec<u8>> {
+    let place = |protocol: &Protocol| match protocol {
+        Protocol::A2s => 0,
+        Protocol::Minecraft => 1,
+        Protocol::Bedrock => 2,
+        Protocol::Quake3 => 3,
+        Protocol::Quake => 4,
+        Protocol::Teeworlds => 5,
+        Protocol::Mumble => 6,
+        Protocol::Udp(_) => 7,
+    };
+    let in_pieces = |(protocol, pieces, _): (Protocol, Vec<Vec<u8>>, Reading)| {
+        // Minecraft's stream may be cut anywhere; the datagrams are all shorter than this.
+        let pieces = pieces
+            .iter()
+            .flat_map(|piece| if piece.is_empty() { vec![&piece[..]] } else { piece.chunks(255).collect() });
+        std::iter::once(place(&protocol))
+            .chain(pieces.flat_map(|piece| [&[u8::try_from(piece.len()).unwrap()], piece].concat()))
+            .collect()
+    };
+    answers().into_iter().map(in_pieces).collect()
+}
+
+/// The fuzzer's corpus: these answers, and every input that once found a bug.
+#[test]
+fn the_corpus_holds_the_fuzzer_s_invariants() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/query");
+    let inputs: Vec<Vec<u8>> =
+        std::fs::read_dir(corpus).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect();
+    assert!(seeds().iter().all(|seed| inputs.contains(seed)), "each answer is in {corpus}");
+    inputs.iter().for_each(|input| fuzz(input));
+}
+
 #[test]
 fn ids_differ() {
     assert_ne!(id(), id());
@@ -289,6 +331,25 @@ proptest! {
         pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..8),
     ) {
         let _ = read_all(&protocol, names, &pieces);
+    }
+
+    #[test]
+    fn the_fuzzer_s_invariants_hold(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        fuzz(&bytes);
+    }
+
+    /// A byte or two of a good answer changed, in the fuzzer's form.
+    #[test]
+    fn the_fuzzer_s_invariants_hold_near_good_answers(
+        which in any::<proptest::sample::Index>(),
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..3),
+    ) {
+        let mut bytes = which.get(&seeds()).clone();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        fuzz(&bytes);
     }
 
     /// Behind a good beginning the rest is met too.

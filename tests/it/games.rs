@@ -6,11 +6,12 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agones_shim::deadline::Deadline;
-use agones_shim::query;
+use agones_shim::query::{self, Reading};
 use agones_shim::resolve::Resolver;
 use agones_shim::settings::{Probe, parse};
 use nix::sys::signal::Signal;
@@ -93,18 +94,41 @@ impl Example {
         self.variables().into_iter().fold(builder, |builder, (name, value)| builder.var(name, value))
     }
 
-    /// What the server says to its query: players and capacity.
-    fn counts(&self) -> (Option<u64>, Option<u64>) {
+    /// What the server says to its query.
+    fn reading(&self) -> Reading {
         let variables = self.variables().into_iter().map(|(name, value)| (name.into(), value.into()));
         let (settings, _) = parse::probe(variables).expect("the file is good");
         let Some(Probe::Query(target)) = settings.liveness.first() else { panic!("{}: no query", self.name) };
         let deadline = Deadline::after(secs(5));
         let addresses = Resolver::new().addresses(&target.host, target.port, deadline).expect("it is loopback");
-        let reading = query::ask(target, &addresses, true, deadline).expect("it has answered before");
-        if let Some(names) = reading.names {
-            assert!(names.is_empty(), "{names:?}");
+        query::ask(target, &addresses, true, deadline).expect("it has answered before")
+    }
+
+    /// Waits until the server tells of one player, with this name if it gives names.
+    fn wait_for_player(&self, name: Option<&str>) {
+        let mut last = None;
+        let found = wait::poll(SOON, || {
+            let reading = self.reading();
+            let is_it =
+                reading.players == Some(1) && reading.names == Some(name.map(str::to_owned).into_iter().collect());
+            last = Some(reading);
+            is_it.then_some(())
+        });
+        assert!(found.is_some(), "{}: {last:?}", self.name);
+    }
+
+    /// A client's socket to it, for what a client says first.
+    fn client(&self) -> impl Fn(&[u8]) -> Vec<u8> + use<> {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        let port: u16 = self.comment("port").parse().expect("a port");
+        socket.connect(("127.0.0.1", port)).expect("UDP connects to anything");
+        socket.set_read_timeout(Some(SOON)).expect("a timeout above 0");
+        move |question| {
+            let mut reply = [0; 2048];
+            socket.send(question).expect("it is up");
+            let length = socket.recv(&mut reply).expect("it answers clients");
+            reply[..length].to_vec()
         }
-        (reading.players, reading.capacity)
     }
 }
 
@@ -172,57 +196,82 @@ fn lives(name: &str, files: &[&str], code: i32, prepare: impl FnOnce(&Home, &Exa
     wait::until_true("the game's end", SOON, || game.iter().all(|pid| !proc::is_alive(*pid)));
 }
 
-/// The same for a game that is counted by its query: nobody on it, of so many.
-fn lives_and_counts(name: &str, files: &[&str], code: i32, capacity: u64, prepare: impl FnOnce(&Home, &Example)) {
-    lives(name, files, code, prepare, |example| assert_eq!(example.counts(), (Some(0), Some(capacity))));
+/// Nobody is on it, of so many.
+fn empty(capacity: u64) -> impl Fn(&Example) {
+    move |example| {
+        let reading = example.reading();
+        assert_eq!((reading.players, reading.capacity), (Some(0), Some(capacity)), "{}", example.name);
+        assert!(reading.names.unwrap_or_default().is_empty());
+    }
 }
 
 fn nothing(_: &Home, _: &Example) {}
 
 #[test]
 fn teeworlds() {
-    lives_and_counts("teeworlds-server", &[], 143, 8, nothing);
+    lives("teeworlds-server", &[], 143, nothing, |example| {
+        empty(8)(example);
+        // 0.7's handshake: a token, then CONNECT. One who is connecting is a client, and has no name yet.
+        let client = example.client();
+        let padding = [0; 512];
+        let token = client(&[b"\x04\0\0\xff\xff\xff\xff\x05abcd".as_slice(), &padding].concat());
+        client(&[b"\x04\0\0", &token[8..12], b"\x01abcd", &padding].concat());
+        example.wait_for_player(None);
+    });
 }
 
 #[test]
 fn ddnet() {
-    lives_and_counts("ddnet-server", &[], 0, 64, nothing);
+    lives("ddnet-server", &[], 0, nothing, empty(64));
 }
 
 #[test]
 fn quakeworld() {
     let ktx = "/usr/lib/quakeworld/ktx/qwprogs.so";
-    lives_and_counts("mvdsv", &[ktx], 143, 24, |home, _| {
+    let prepare = |home: &Home, _: &Example| {
         home.copy(ktx, "ktx/qwprogs.so");
         home.write("id1/maps/start.bsp", maps::quake());
+    };
+    lives("mvdsv", &[ktx], 143, prepare, |example| {
+        empty(24)(example);
+        let client = example.client();
+        let challenge = client(b"\xff\xff\xff\xffgetchallenge\n");
+        let challenge = challenge[5..].split(|byte| *byte == 0).next().expect("a number");
+        // The first letter in bronze, as a player would write it.
+        let name = b" \"\\name\\\xc1nn\\*client\\test\"\n";
+        let accepted = client(&[b"\xff\xff\xff\xffconnect 28 1234 ", challenge, name].concat());
+        assert_eq!(accepted[..5], *b"\xff\xff\xff\xffj");
+        example.wait_for_player(Some("Ann"));
     });
 }
 
 #[test]
 fn quake3() {
     let game = "/usr/lib/ioquake3/baseq3/qagamex86_64.so";
-    lives_and_counts("ioquake3-server", &[game], 1, 8, |home, _| {
+    let prepare = |home: &Home, _: &Example| {
         home.copy(game, "mygame/qagamex86_64.so");
         // An empty one counts as missing.
         home.write("mygame/default.cfg", "// nothing\n");
         home.write("mygame/maps/box.bsp", maps::quake3());
-    });
+    };
+    lives("ioquake3-server", &[game], 1, prepare, empty(8));
 }
 
 #[test]
 fn openarena() {
-    lives_and_counts("openarena-server", &[], 1, 8, nothing);
+    lives("openarena-server", &[], 1, nothing, empty(8));
 }
 
 #[test]
 fn mumble() {
-    lives_and_counts("mumble-server", &[], 0, 100, |home, example| {
+    let prepare = |home: &Home, example: &Example| {
         let (port, home_path) = (example.comment("port"), home.0.display());
         // As root it changes to a user of its own unless told not to.
         let settings = ["host=127.0.0.1".to_owned(), format!("port={port}"), "users=100".into(), "uname=root".into()];
         let files = [format!("database={home_path}/mumble.sqlite"), "logfile=".into(), "pidfile=".into()];
         home.write("mumble.ini", [settings.as_slice(), &files].concat().join("\n"));
-    });
+    };
+    lives("mumble-server", &[], 0, prepare, empty(100));
 }
 
 /// The kernel goes on taking datagrams for a frozen process: only the query tells.
