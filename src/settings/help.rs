@@ -178,8 +178,8 @@ Usage:
 
 Liveness and health:
   AGONES_SHIM_LIVE_TCP=PORTS  [default: readiness set]
-      Liveness probes, written like AGONES_SHIM_READY_TCP. Setting this or AGONES_SHIM_LIVE_HTTP
-      replaces the whole default set
+      Liveness probes, written like AGONES_SHIM_READY_TCP. Setting any liveness probe replaces the
+      whole default set
 ";
         assert!(help().contains(wanted), "{}", help());
     }
