@@ -196,7 +196,8 @@ fn lives_behind(
     prepare(&home, &example);
     let sdk = LocalSdk::start(&[]);
     let builder = example.with_variables(shim()).var("HOME", &home.0).set("HEALTH_INTERVAL_SECS", "0.5");
-    let mut shim = builder.sdk_port(sdk.port()).arg("--").args(example.command()).behind(prefix).spawn();
+    let builder = builder.sdk_port(sdk.port()).arg("--").args(example.command()).behind(prefix);
+    let mut shim = builder.behind(inside(&home)).spawn();
     shim.wait_for_line(READY, START);
     sdk.wait_for_state("Ready", SOON);
     check(&example);
@@ -211,6 +212,11 @@ fn lives_behind(
     shim.expect_code(code, STOP);
     assert_eq!(sdk.state(), "Shutdown");
     wait::until_true("the game's end", SOON, || game.iter().all(|pid| !proc::is_alive(*pid)));
+}
+
+/// Some games write into the working directory.
+fn inside(home: &Home) -> [&str; 3] {
+    ["env", "-C", home.0.to_str().expect("it is text")]
 }
 
 /// Nobody is on it, of so many.
@@ -322,7 +328,8 @@ fn a_real_server_that_freezes_is_gone() {
     }
     let home = Home::new("frozen");
     let example = example.moved(&home.0);
-    let game = Builder::of(&command[0]).args(&example.command()[1..]).var("HOME", &home.0).spawn();
+    let game = Builder::of(&command[0]).args(&example.command()[1..]).var("HOME", &home.0);
+    let game = game.behind(inside(&home)).spawn();
     let sdk = LocalSdk::start(&[]);
     let mut shim = example
         .with_variables(shim())
