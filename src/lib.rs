@@ -1,9 +1,9 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 //!
 //! ```text
-//!  probe   beat   scrape   reaper (signals, child)   hook   status
-//!    |       |       |        |                        |       |
-//!    +-------+-------+--- events (mpsc) --------------+--------+
+//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, relay (lines)
+//!    |       |       |        |                        |       |       |
+//!    +-------+-------+--- events (mpsc) --------------+-------+-------+
 //!                             |
 //!                     runtime: the one loop        <- the state thread
 //!                             |

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::scene::*;
+use crate::support::ports::Port;
 use crate::support::shim::Builder;
 use crate::support::{Game, ScriptedSdk, millis, proc, secs, shim, wait};
 
@@ -99,13 +100,17 @@ fn a_program_decides_on_readiness_and_on_liveness() {
     let sdk = ScriptedSdk::start();
     let script = scratch.script("check", "echo looking; test \"$1\" = 'a b' && test -e \"$2\"");
     let command = format!("{script} 'a b' {}", scratch.path("up"));
-    let mut shim = by("READY_EXEC", &command).set("LIVE_FAILURE_THRESHOLD", "2").sdk(&sdk).spawn();
+    let status = format!("127.0.0.1:{}", Port::reserve().number());
+    let builder = by("READY_EXEC", &command).set("LIVE_FAILURE_THRESHOLD", "2").set("STATUS_ADDR", &status);
+    let mut shim = builder.sdk(&sdk).spawn();
     let line = shim.wait_for_line(WAITING, SOON).text;
     // The name, and none of the arguments.
     assert!(line.contains(&format!("exec {script}: exit code 1, it said")) && line.contains("looking"), "{line}");
     scratch.append("up", "");
     shim.wait_for_line(READY, SOON);
     more_beats(&sdk, 3);
+    let page = crate::support::shim().args(["status", &status]).run(SOON).stdout;
+    assert!(page.contains(&format!("exec {script}")) && !page.contains("a b"), "{page}");
     fs::remove_file(scratch.path("up")).expect("it was there");
     shim.expect_code(69, SOON);
     shim.assert_no_line("a b");
