@@ -244,11 +244,6 @@ fn lives_behind(
     wait::until_true("the game's end", SOON, || game.iter().all(|pid| !proc::is_alive(*pid)));
 }
 
-/// Some games write into the working directory.
-fn inside(home: &Home) -> [&str; 3] {
-    ["env", "-C", home.0.to_str().expect("it is text")]
-}
-
 /// Nobody is on it, of so many.
 fn empty(capacity: u64) -> impl Fn(&Example) {
     move |example| {
