@@ -120,7 +120,10 @@ fn percent_decoded(text: &str) -> Option<String> {
 pub(super) fn shown(items: &[&str], index: usize) -> String {
     let item = items[index];
     let (scheme, rest) = item.split_once("://").map_or(("", item), |(scheme, rest)| (scheme, rest));
-    let mark = if scheme.is_empty() { "" } else { "://" };
+    let mark = if item.contains("://") { "://" } else { "" };
+    // Behind a comma, what is in front of :// may be a part of a torn password too.
+    let is_known = ["", "http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let scheme = if is_known || index == 0 { scheme } else { "***" };
     match rest.rsplit_once('@') {
         _ if is_torn(items, index) => format!("{scheme}{mark}***"),
         Some((_, address)) => format!("{scheme}{mark}***@{address}"),
@@ -262,6 +265,9 @@ mod tests {
             ("http://u:sec,ret@host/", "http://***,***@host/"),
             ("http://u:s,e,cret@host/,http://b/", "http://***,***,***@host/,http://b/"),
             ("http://a/,http://u:secret@host/", "http://a/,http://***@host/"),
+            ("http://u:a,secret://b@host/", "http://***,***://***@host/"),
+            ("ftp://u:secret@host/", "ftp://***@host/"),
+            ("http://u:a,secret://b,c@host/", "http://***,***://***,***@host/"),
         ] {
             assert_eq!(shown_text(text), wanted, "{text}");
         }

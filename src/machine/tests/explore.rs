@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
 use std::time::Duration;
 
 use super::super::*;
@@ -267,15 +268,20 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }),
     ];
     let wanted = std::env::var("EXPLORE_STATES").ok().and_then(|states| states.parse().ok()).unwrap_or(STATES);
-    let mut met = Met::new();
+    let (mut met, mut all) = (Met::new(), 0);
     for (name, config) in configs {
         for phase in [Phase::Waiting, Phase::Ready, Phase::Stopping] {
             let (states, depth) = explore(arrive(config.clone(), phase), wanted, &mut met);
             println!("{name}, from {phase:?} on: {states} states, {depth} events deep");
             assert!(states > 1000, "{name}: {states}");
+            all += states;
         }
     }
     let (steps, kinds) = (met.values().sum::<usize>(), met.len());
-    println!("{steps} steps, {kinds} kinds of them: events and answers by phase");
+    // Past the harness's capture, so that every run shows how far it went.
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "the machine was checked in {all} states, by {steps} steps of {kinds} kinds (events and answers by phase)"
+    );
     assert_coverage(&met);
 }
