@@ -30,14 +30,19 @@ fi
 export ZIG_GLOBAL_CACHE_DIR=$tools/zig-cache ZIG_LOCAL_CACHE_DIR=$tools/zig-cache
 
 # -Oz is given past the driver, which knows -Os alone: a quarter less code than -Os in the C core.
-# The cc crate names the target in words that zig does not know.
+# The cc crate names the target, and abseil the Arm instructions of one file that it chooses at run time, in words that
+# zig does not know.
 for tool in cc c++; do
     wrapper=$tools/bin/$arch-$tool
     cat >"$wrapper.new" <<EOF
 #!/bin/sh
 for arg do
     shift
-    case \$arg in --target=*) ;; *) set -- "\$@" "\$arg" ;; esac
+    case \$arg in
+    --target=*) ;;
+    -march=armv8-a+crypto) set -- "\$@" -mcpu=generic+crypto ;;
+    *) set -- "\$@" "\$arg" ;;
+    esac
 done
 exec "$zig" $tool -target $arch-linux-musl "\$@" -Xclang -Oz
 EOF

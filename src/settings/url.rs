@@ -119,8 +119,15 @@ fn percent_decoded(text: &str) -> Option<String> {
 /// a password, also where a comma in the password has torn the URL in two.
 pub(super) fn shown(items: &[&str], index: usize) -> String {
     let item = items[index];
-    let (scheme, rest) = item.split_once("://").map_or(("", item), |(scheme, rest)| (scheme, rest));
-    let mark = if scheme.is_empty() { "" } else { "://" };
+    // Behind a comma, what is in front of :// may be a part of a torn password: only what we know is a scheme there.
+    let is_scheme = |text: &str| match index {
+        0 => text.chars().all(|c| c.is_ascii_alphanumeric()),
+        _ => ["http", "https"].iter().any(|known| text.eq_ignore_ascii_case(known)),
+    };
+    let (scheme, mark, rest) = match item.split_once("://") {
+        Some((scheme, rest)) if is_scheme(scheme) => (scheme, "://", rest),
+        _ => ("", "", item),
+    };
     match rest.rsplit_once('@') {
         _ if is_torn(items, index) => format!("{scheme}{mark}***"),
         Some((_, address)) => format!("{scheme}{mark}***@{address}"),
@@ -262,6 +269,11 @@ mod tests {
             ("http://u:sec,ret@host/", "http://***,***@host/"),
             ("http://u:s,e,cret@host/,http://b/", "http://***,***,***@host/,http://b/"),
             ("http://a/,http://u:secret@host/", "http://a/,http://***@host/"),
+            ("http://u:a,secret://b@host/", "http://***,***@host/"),
+            ("http://u:,secret@ttp://b/", "http://***,***@ttp://b/"),
+            ("u:secret@ttp://b/", "***@ttp://b/"),
+            ("ftp://u:secret@host/", "ftp://***@host/"),
+            ("http://u:a,secret://b,c@host/", "http://***,***,***@host/"),
         ] {
             assert_eq!(shown_text(text), wanted, "{text}");
         }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
 use std::time::Duration;
 
 use super::super::*;
@@ -318,7 +319,7 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         ),
     ];
     let wanted = std::env::var("EXPLORE_STATES").ok().and_then(|states| states.parse().ok()).unwrap_or(STATES);
-    let mut met = Met::new();
+    let (mut met, mut all) = (Met::new(), 0);
     for (name, config, events) in configs {
         let mut starts =
             [Phase::Waiting, Phase::Ready, Phase::Stopping].map(|phase| arrive(config.clone(), phase)).to_vec();
@@ -330,9 +331,14 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
             let (states, depth) = explore(start, wanted, &mut met);
             println!("{name}, from {phase:?} on: {states} states, {depth} events deep");
             assert!(states > 1000, "{name}: {states}");
+            all += states;
         }
     }
     let (steps, kinds) = (met.values().sum::<usize>(), met.len());
-    println!("{steps} steps, {kinds} kinds of them: events and answers by phase");
+    // Past the harness's capture, so that every run shows how far it went.
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "the machine was checked in {all} states, by {steps} steps of {kinds} kinds (events and answers by phase)"
+    );
     assert_coverage(&met);
 }
