@@ -42,7 +42,7 @@ pub enum Step {
     Ask,
     /// A part of the answer; more has to come.
     Wait,
-    /// No answer to this question, in words that go behind "what came".
+    /// No answer to this question; why, as a predicate about it. The answer may still come.
     Stray(&'static str),
 }
 

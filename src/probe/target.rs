@@ -1,4 +1,4 @@
-//! One probe of one target: a TCP connect or an HTTP GET, inside its timeout.
+//! One probe of one target: a TCP connect, an HTTP GET or a query, inside its timeout.
 
 use std::time::{Duration, Instant};
 

@@ -51,7 +51,7 @@ impl A2s {
                 Ok(Step::Known(Reading { names, ..info.clone() }))
             }
             // The question was sent twice, and so was the answer.
-            (Some(b'I' | b'm' | b'D'), _) => Ok(Step::Stray("answers another question")),
+            (Some(b'I' | b'm' | b'D'), _) => Ok(Step::Stray("belongs to another question")),
             _ => Err(begins(message)),
         }
     }

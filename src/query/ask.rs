@@ -236,10 +236,15 @@ impl Verdict {
             None => "no address to ask".to_owned(),
             Some(End::Failed(reason) | End::Refused(reason)) => reason.clone(),
             Some(End::Silent(deadline)) => deadline.to_string(),
-            Some(End::Odd(what)) => format!("the {} answer {what}", protocol.name()),
+            Some(End::Odd(what)) => no_answer(protocol, what),
         };
         Failure { reason, connected: matches!(self.0, Some(End::Odd(_))) }
     }
+}
+
+/// What came is no answer; `what` is a predicate about it.
+pub(super) fn no_answer(protocol: &Protocol, what: &str) -> String {
+    format!("no {} answer: it {what}", protocol.name())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Talk for Bedrock {
             return Err("lacks RakNet's magic bytes".into());
         }
         if time != self.time {
-            return Ok(Step::Stray("answers another ping"));
+            return Ok(Step::Stray("belongs to another ping"));
         }
         let text = bytes.array().and_then(|length| bytes.take(u16::from_be_bytes(length).into())).ok_or(ENDS_EARLY)?;
         let fields = fields(text);

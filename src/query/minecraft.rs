@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use serde_json::Value;
 
 use super::Reading;
+use super::ask::no_answer;
 use super::wire::{Bytes, begins, name};
 use crate::deadline::Deadline;
 use crate::http::{self, Failure};
@@ -41,7 +42,7 @@ pub(super) fn ask(
             return Err(failed("connection closed before the answer was complete".into()));
         }
         let found = self::answer(&answer, names);
-        if let Some(reading) = found.map_err(|wrong| failed(format!("the minecraft answer {wrong}")))? {
+        if let Some(reading) = found.map_err(|wrong| failed(no_answer(&target.protocol, &wrong)))? {
             return Ok(reading);
         }
     }

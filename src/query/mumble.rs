@@ -22,7 +22,7 @@ impl Talk for Mumble {
             return Err(if length < 24 { ENDS_EARLY.into() } else { format!("is {length} bytes long and not 24") });
         };
         if id != self.id.to_be_bytes() {
-            return Ok(Step::Stray("answers another ping"));
+            return Ok(Step::Stray("belongs to another ping"));
         }
         Ok(Step::Known(Reading {
             players: Some(u32::from_be_bytes(users).into()),

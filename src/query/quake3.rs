@@ -32,7 +32,7 @@ impl Talk for Quake3 {
         let status = Status::of(bytes)?;
         // Quake III and most of its descendants send it back; a server that does not is not refused for it.
         if status.value(b"challenge").is_some_and(|challenge| challenge != self.challenge.as_bytes()) {
-            return Ok(Step::Stray("answers another question"));
+            return Ok(Step::Stray("belongs to another question"));
         }
         let capacity = status.value(b"sv_maxclients").ok_or("does not say sv_maxclients")?;
         status.reading(capacity, self.names, |bytes| name(&without_colours(bytes))).map(Step::Known)

@@ -61,7 +61,7 @@ impl Teeworlds {
     fn seven(&mut self, mut bytes: Bytes) -> Result<Step, String> {
         let (Some(token), Some(_theirs)) = (bytes.array(), bytes.array::<4>()) else { return Err(ENDS_EARLY.into()) };
         if token != self.token {
-            return Ok(Step::Stray("answers another question"));
+            return Ok(Step::Stray("belongs to another question"));
         }
         if !(bytes.skip(CONNECTIONLESS) && bytes.skip(b"inf3")) {
             return Err(begins(bytes.0));
@@ -76,7 +76,7 @@ impl Teeworlds {
         let basic = u64::from(self.basic);
         let wanted = if &kind == b"inf3" { basic } else { high << 16 | low << 8 | basic };
         if number(token) != Some(wanted) {
-            return Ok(Step::Stray("answers another question"));
+            return Ok(Step::Stray("belongs to another question"));
         }
         match &kind {
             b"inf3" => info_6(bytes, self.names).ok_or_else(|| ENDS_EARLY.to_owned()).map(Step::Known),
@@ -155,7 +155,7 @@ impl Talk for Teeworlds {
                     return Err(ENDS_EARLY.into());
                 };
                 if token != self.token || kind != TOKEN_MESSAGE {
-                    return Ok(Step::Stray("answers another question"));
+                    return Ok(Step::Stray("belongs to another question"));
                 }
                 self.server_token = Some(bytes.array().ok_or(ENDS_EARLY)?);
                 Ok(Step::Ask)

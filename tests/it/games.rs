@@ -201,8 +201,8 @@ fn lives(name: &str, files: &[&str], code: i32, prepare: impl FnOnce(&Home, &Exa
     let example = example.moved(&home.0);
     prepare(&home, &example);
     let sdk = LocalSdk::start(&[]);
-    let builder = example.with_variables(shim()).var("HOME", &home.0).set("HEALTH_INTERVAL_SECS", "0.5");
-    let builder = builder.set("COUNTER_INTERVAL_SECS", "0.5");
+    let builder = example.with_variables(shim()).directory(&home.0).var("HOME", &home.0);
+    let builder = builder.set("HEALTH_INTERVAL_SECS", "0.5").set("COUNTER_INTERVAL_SECS", "0.5");
     let builder = if example.reading_has_names() { builder.set("LIST_NAME", "players") } else { builder };
     let mut shim = builder.sdk_port(sdk.port()).arg("--").args(example.command()).spawn();
     shim.wait_for_line(READY, START);
@@ -307,7 +307,7 @@ fn a_real_server_that_freezes_is_gone() {
     }
     let home = Home::new("frozen");
     let example = example.moved(&home.0);
-    let game = Builder::of(&command[0]).args(&example.command()[1..]).var("HOME", &home.0).spawn();
+    let game = Builder::of(&command[0]).args(&example.command()[1..]).directory(&home.0).var("HOME", &home.0).spawn();
     let sdk = LocalSdk::start(&[]);
     let mut shim = example
         .with_variables(shim())

@@ -82,7 +82,7 @@ fn a_malformed_answer_is_not_ready_and_says_what_came() {
         let wanted = if protocol == "mumble" { "ends too early" } else { "begins with fd 68 65 6c 6c 6f" };
         assert_eq!(probe.code, 69, "{protocol}");
         let line =
-            format!("agones-shim: query {}: the {protocol} answer {wanted}\n", query.replace("//:", "//localhost:"));
+            format!("agones-shim: query {}: no {protocol} answer: it {wanted}\n", query.replace("//:", "//localhost:"));
         assert_eq!(probe.stderr, line);
     }
 }
@@ -116,7 +116,11 @@ fn an_answer_to_another_question_is_no_answer() {
     let query = format!("mumble://:{}", game.port());
     let probe = shim().set("LIVE_QUERY", query).set("PROBE_TIMEOUT_SECS", "0.3").arg("probe").run(SOON);
     assert_eq!(probe.code, 69);
-    assert!(probe.stderr.contains("the mumble answer answers another ping; timed out after 0.3s"), "{}", probe.stderr);
+    assert!(
+        probe.stderr.contains("no mumble answer: it belongs to another ping; timed out after 0.3s"),
+        "{}",
+        probe.stderr
+    );
 }
 
 #[test]

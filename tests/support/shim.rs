@@ -38,6 +38,7 @@ pub struct Builder {
     prefix: Vec<OsString>,
     args: Vec<OsString>,
     vars: Vec<(OsString, OsString)>,
+    directory: Option<PathBuf>,
     stdin: Stdio,
     stderr_is_read: bool,
     closed: Option<Port>,
@@ -51,6 +52,7 @@ impl Builder {
             prefix: Vec::new(),
             args: Vec::new(),
             vars: vec![("AGONES_SHIM_LOG_FORMAT".into(), "text".into())],
+            directory: None,
             stdin: Stdio::null(),
             stderr_is_read: true,
             closed: None,
@@ -113,6 +115,12 @@ impl Builder {
         self.sdk_port(number)
     }
 
+    /// Where it starts; where the tests run by default.
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
     /// What it gets as standard input; nothing (`/dev/null`) by default.
     pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
         self.stdin = stdin.into();
@@ -135,6 +143,9 @@ impl Builder {
         let mut command = Command::new(in_path(&words[0]));
         command.args(&words[1..]).env_clear().envs(self.vars);
         command.stdin(self.stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(directory) = self.directory {
+            command.current_dir(directory);
+        }
         let started = Instant::now();
         let mut child = proc::with_default_signals(&mut command)
             .spawn()

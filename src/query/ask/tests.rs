@@ -102,7 +102,7 @@ fn silence_is_told_before_a_refusal_and_a_wrong_answer_before_both() {
             let (_, from) = odd.recv_from(&mut [0; 64]).unwrap();
             odd.send_to(b"no", from).unwrap();
         });
-        let wanted = failure("the a2s answer begins with 6e 6f", true);
+        let wanted = failure("no a2s answer: it begins with 6e 6f", true);
         assert_eq!(ask_for(Protocol::A2s, &all, false, 2000), wanted);
     });
 }
@@ -137,7 +137,7 @@ fn a_flood_of_wrong_answers_ends() {
                 }
             }
         });
-        let wanted = failure("the mumble answer comes in more than 128 datagrams", true);
+        let wanted = failure("no mumble answer: it comes in more than 128 datagrams", true);
         assert_eq!(ask_for(Protocol::Mumble, &address, false, 20_000), wanted);
     });
 }
@@ -151,7 +151,35 @@ fn an_answer_that_is_too_large_is_refused() {
             let (_, from) = open.recv_from(&mut [0; 64]).unwrap();
             open.send_to(&vec![0; LARGEST + 1], from).unwrap();
         });
-        let wanted = failure("the quake answer is larger than 16384 bytes", true);
+        let wanted = failure("no quake answer: it is larger than 16384 bytes", true);
         assert_eq!(ask_for(Protocol::Quake, &address, false, 20_000), wanted);
     });
+}
+
+#[test]
+fn minecraft_s_failures_are_told_apart() {
+    use std::io::{Read, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = [listener.local_addr().unwrap()];
+    // What the server sends, and whether it then stays.
+    for (sent, stays, wanted) in [
+        (&b""[..], true, "timed out after 0.3s"),
+        (b"\x40\0\x3e{", true, "timed out after 0.3s"),
+        (b"\x40\0\x3e{", false, "connection closed before the answer was complete"),
+        (b"\x03\0\x01{", true, "no minecraft answer: it is no JSON: EOF while parsing an object at line 1 column 1"),
+        (b"\x04\x01\x02{}", true, "no minecraft answer: it begins with 04 01 02 7b 7d and is no status"),
+    ] {
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 64]).unwrap();
+                stream.write_all(sent).unwrap();
+                stays.then_some(stream)
+            });
+            let millis = if stays && !wanted.starts_with("no") { 300 } else { 20_000 };
+            assert_eq!(ask_for(Protocol::Minecraft, &address, true, millis), failure(wanted, true));
+            drop(server.join().unwrap());
+        });
+    }
 }
