@@ -220,9 +220,8 @@ fn lives_behind(
     let example = example.moved(&home.0);
     prepare(&home, &example);
     let sdk = LocalSdk::start(&[]);
-    let builder =
-        example.with_variables(shim()).directory(&home.0).var("HOME", &home.0).set("HEALTH_INTERVAL_SECS", "0.5");
-    let builder = builder.set("COUNTER_INTERVAL_SECS", "0.5");
+    let builder = example.with_variables(shim()).directory(&home.0).var("HOME", &home.0);
+    let builder = builder.set("HEALTH_INTERVAL_SECS", "0.5").set("COUNTER_INTERVAL_SECS", "0.5");
     let builder = if example.reading_has_names() { builder.set("LIST_NAME", "players") } else { builder };
     let mut shim = builder.sdk_port(sdk.port()).arg("--").args(example.command()).behind(prefix).spawn();
     shim.wait_for_line(READY, START);
