@@ -53,7 +53,7 @@ bench: ## what it costs and how fast it is, beside tini, dumb-init and a shell l
 
 .PHONY: deny
 deny: ## licences, versions and sources of the crates, by cargo-deny (cargo install --locked cargo-deny)
-	cargo deny --offline check licenses bans sources
+	cargo deny --locked check licenses bans sources
 
 .PHONY: soak
 soak: ## random faults at hundredfold speed: nothing leaks, nothing is lost; SOAK_SECS=3600 for long, SOAK_SEED to repeat
