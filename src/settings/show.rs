@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::values::shown_name;
 use super::{Endpoint, Host, HttpTarget, Probe, Protocol, QueryTarget, StatusAddr, StopSignal, TcpTarget};
 
 /// As it stands in front of a colon and a port: IPv6 in brackets.
@@ -38,7 +39,7 @@ impl fmt::Display for Probe {
             Self::Log(target) => write!(f, "log {}", target.pattern),
             Self::File(path) => write!(f, "file {path}"),
             // The arguments may hold a password.
-            Self::Exec(argv) => write!(f, "exec {}", argv.first().map_or("", String::as_str)),
+            Self::Exec(argv) => write!(f, "exec {}", shown_name(argv.first().map_or("", String::as_str))),
         }
     }
 }
