@@ -20,9 +20,10 @@ use nix::libc;
 use nix::unistd::Pid;
 
 use crate::exit::ExitReason;
-use crate::machine::{Event, ProcessEnd};
+use crate::machine::{Event, Notice, ProcessEnd};
 use crate::reaper::{self, Command, Signaling};
 use crate::relay::Outputs;
+use crate::runtime;
 use crate::settings::{StopScope, StopSettings};
 use crate::sys::{self, Program, Signals};
 
@@ -85,8 +86,11 @@ impl Processes {
         signaling: Signaling,
         events: Sender<Event>,
     ) -> io::Result<Self> {
-        if std::process::id() != 1 {
-            nix::sys::prctl::set_child_subreaper(true)?;
+        // No reason to keep the game from running: qemu's user mode and other stand-ins for Linux know no subreaper.
+        if std::process::id() != 1
+            && let Err(errno) = nix::sys::prctl::set_child_subreaper(true)
+        {
+            runtime::write(&Notice::NotSubreaper { error: errno.desc().into() });
         }
         let mut processes = Self::unstarted(mask, environment, events);
         processes.reaper = Some(reaper::start(Some(signaling), processes.events.clone())?);

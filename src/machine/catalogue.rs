@@ -234,6 +234,7 @@ impl Notice {
                 "A bug in agones-shim: please report the line. The life cycle is not affected."
             }
             Self::NotifyUnusable { .. } => "Run it with `Type=notify` under systemd, or unset `NOTIFY_SOCKET`.",
+            Self::NotSubreaper { .. } => "None where PID 1 reaps; else make agones-shim PID 1.",
             Self::WatchdogTooShort { .. } => "Raise `WatchdogSec=` above what `above` says.",
         }
     }
@@ -314,6 +315,7 @@ fn samples() -> Vec<Notice> {
         N::StatusNotServed { addr: text(), error: text() },
         N::StatusFailed { message: text() },
         N::NotifyUnusable { error: text() },
+        N::NotSubreaper { error: text() },
         N::WatchdogTooShort { watchdog: time, needed: time },
     ]
 }

@@ -82,6 +82,7 @@ pub enum Notice {
     StatusNotServed { addr: String, error: String },
     StatusFailed { message: String },
     NotifyUnusable { error: String },
+    NotSubreaper { error: String },
     WatchdogTooShort { watchdog: Duration, needed: Duration },
 }
 
@@ -367,6 +368,11 @@ impl Notice {
             Self::NotifyUnusable { error } => {
                 (Warn, "NOTIFY_SOCKET cannot be used: systemd is told nothing", vec![("error", error.clone())])
             }
+            Self::NotSubreaper { error } => (
+                Warn,
+                "this system knows no child subreapers: what the game server leaves behind goes to PID 1",
+                vec![("error", error.clone())],
+            ),
             Self::WatchdogTooShort { watchdog, needed } => (
                 Warn,
                 "systemd's watchdog may end agones-shim before it can tell that the game server is gone: raise WatchdogSec=",
