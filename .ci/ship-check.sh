@@ -25,5 +25,5 @@ wrapper=$(mktemp)
 trap 'rm -f "$wrapper"' EXIT
 printf '#!/bin/sh\nexec qemu-aarch64-static "%s" "$@"\n' "$arm" >"$wrapper"
 chmod +x "$wrapper"
-SHIM_UNDER_TEST=$wrapper cargo test --locked --test it -- readiness:: counter:: --test-threads=1
+SHIM_UNDER_TEST=$wrapper cargo test --locked --test it -- readiness:: counter:: stop:: whole:: --test-threads=2
 echo "ship-check: the Arm binary lives its life under qemu"
