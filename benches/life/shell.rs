@@ -11,8 +11,8 @@ use nix::unistd::Pid;
 use super::support::{Game, wait};
 
 const LOOP: &str = r#"
-open() { nc -w 2 127.0.0.1 "$GAME" </dev/null >/dev/null 2>&1; }
-post() { wget -q -O /dev/null --header 'Content-Type: application/json' --post-data '{}' "http://127.0.0.1:$SDK$1"; }
+open() { busybox nc 127.0.0.1 "$GAME" -e true </dev/null >/dev/null 2>&1; }
+post() { busybox wget -q -O /dev/null --header 'Content-Type: application/json' --post-data '{}' "http://127.0.0.1:$SDK$1"; }
 trap 'post /shutdown; exit 0' TERM
 until open; do sleep 1; done
 post /ready
