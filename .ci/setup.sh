@@ -49,6 +49,7 @@ test | ci)
 ci)
     need freeciv-server freeciv-server
     need minetestserver minetest-server
+    need tetrinetx tetrinetx
     need teeworlds-server teeworlds-server
     need DDNet-Server ddnet-server
     need mvdsv mvdsv

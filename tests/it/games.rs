@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::UdpSocket;
+use std::net::{TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,8 @@ use agones_shim::deadline::Deadline;
 use agones_shim::query::{self, Reading};
 use agones_shim::resolve::Resolver;
 use agones_shim::settings::{Probe, parse};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::scene::*;
 use crate::support::local_sdk::LocalSdk;
@@ -63,9 +64,12 @@ impl Example {
         found.unwrap_or_else(|| panic!("{}: no {mark:?}", self.name))
     }
 
-    /// The words of `run` behind `agones-shim --`.
+    /// The words of `run` behind `agones-shim --`; none where the game runs beside it.
     fn command(&self) -> Vec<String> {
         let run = self.comment("run");
+        if run == "agones-shim" {
+            return Vec::new();
+        }
         let command = run.strip_prefix("agones-shim -- ").unwrap_or_else(|| panic!("{}: {run}", self.name));
         let mut words = vec![String::new()];
         let mut is_quoted = false;
@@ -342,6 +346,43 @@ fn freeciv() {
     lives_behind(prefix, "freeciv-server", &[], 0, open, |_| ());
 }
 
+/// It goes into the background, in a session of its own, and has one port: the shim runs beside it.
+#[test]
+fn tetrinetx() {
+    let (example, server) = (Example::read("tetrinetx"), "/usr/games/tetrinetx");
+    if !installed("tetrinetx", &[server]) {
+        return;
+    }
+    let port: u16 = example.comment("port").parse().expect("a port");
+    let is_open = || TcpStream::connect(("127.0.0.1", port)).is_ok();
+    let sdk = LocalSdk::start(&[]);
+    let mut shim = example.with_variables(shim()).sdk_port(sdk.port()).spawn();
+    // The package's own script may have started it.
+    let ours = !is_open();
+    if ours {
+        if !proc::we_are_root() {
+            let _ = writeln!(std::io::stderr().lock(), "SKIPPED, not possible here: tetrinetx writes to /var");
+            return;
+        }
+        for directory in ["/var/run/tetrinetx", "/var/log/tetrinetx", "/var/games/tetrinetx"] {
+            fs::create_dir_all(directory).expect("root may");
+        }
+        assert_eq!(sdk.state(), "Scheduled");
+        Builder::of(server).run(SOON);
+    }
+    shim.wait_for_line(READY, START);
+    sdk.wait_for_state("Ready", SOON);
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, STOP);
+    assert_eq!(sdk.state(), "Shutdown");
+    assert!(is_open(), "a sidecar leaves the game alone");
+    if ours {
+        let pid = fs::read_to_string("/var/run/tetrinetx/game.pid").expect("it writes its number");
+        let pid = Pid::from_raw(pid.trim().parse().expect("a number"));
+        kill(pid, Signal::SIGTERM).expect("it runs");
+    }
+}
+
 /// The kernel goes on taking datagrams for a frozen process: only the query tells.
 #[test]
 fn a_real_server_that_freezes_is_gone() {
@@ -389,7 +430,7 @@ fn every_file_has_the_form_that_the_readme_describes() {
         let (port, command) = (example.comment("port"), example.command().concat());
         assert!(port.parse::<u16>().is_ok(), "{name}: {port}");
         assert!(command.contains(port) || example.comment("needs").contains(port), "{name}: {command}");
-        assert!(Path::new(&example.command()[0]).is_absolute(), "{name}");
+        assert!(example.command().first().is_none_or(|program| Path::new(program).is_absolute()), "{name}");
         let checked = example.with_variables(shim().unset("AGONES_SHIM_LOG_FORMAT")).arg("check").run(SOON);
         assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{name}");
         assert!(!checked.stdout.contains("warning:"), "{name}: {}", checked.stdout);

@@ -184,31 +184,6 @@ fn the_peak_of_a_hard_life_fits_in_16_mib() {
 }
 
 /// Few descriptors: what cannot be opened is a failed probe or a lost link, never an end.
-/// The thread that reads the Counter is started at Ready: a limit that comes before that is met there.
-#[test]
-fn a_thread_that_the_system_refuses_ends_it_with_70_through_shutdown() {
-    if !proc::we_are_root() {
-        let _ = writeln!(std::io::stderr().lock(), "SKIPPED, not possible here: another user's limit of threads");
-        return;
-    }
-    // Root has no such limit.
-    let Some(nobody) = possible(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]) else { return };
-    let mut game = Game::closed();
-    game.reply_at("/metrics", Reply::text("m 7\n"));
-    let sdk = ScriptedSdk::start();
-    sdk.set_counter("players", 0, 100);
-    let mut shim = counting(sidecar(&game), &game).sdk(&sdk).behind(&nobody).spawn();
-    more_beats(&sdk, 3);
-    let limit = [&format!("--pid={}", shim.pid()), "--nproc=1:1"];
-    let limited = Command::new(nobody[0]).args(&nobody[1..]).arg("prlimit").args(limit).status();
-    assert!(limited.expect("prlimit, from util-linux").success());
-    game.listen();
-    let line = shim.wait_for_line("BUG: a thread of agones-shim has died", SOON).text;
-    assert!(line.contains("thread=scrape") && line.contains("could not be started"), "{line}");
-    shim.expect_code(70, STOP);
-    assert_eq!(sdk.state(), "Shutdown");
-}
-
 #[test]
 fn few_descriptors() {
     let game = Game::open();
