@@ -40,7 +40,8 @@ fn a_line_of_either_stream_means_ready_at_once() {
         stdin.write_all(b"\n").expect("it reads");
         let line = shim.wait_for_line("Server started", SOON);
         let call = sdk.wait_for_call("Ready", SOON);
-        assert!(call.at.saturating_duration_since(line.at) < millis(500), "{:?}", call.at - line.at);
+        // Within the second that a probe which answers has between its rounds.
+        assert!(call.at.saturating_duration_since(line.at) < millis(900), "{:?}", call.at - line.at);
         // The child's life is its liveness.
         more_beats(&sdk, 5);
         drop(stdin);
