@@ -32,8 +32,10 @@ test: ## setup, with the small programs that tests run beside the shim; then che
 check: ## formatting, clippy, docs, tests; warnings are errors
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --quiet -p agones-shim-proto -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked
+	cargo test --locked --quiet -p agones-shim-proto
 
 .PHONY: test-client
 test-client: ## the official Agones SDK for Rust, its whole surface, against agones-shim local-sdk

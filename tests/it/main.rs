@@ -25,7 +25,6 @@ mod liveness;
 mod local_sdk;
 mod logs;
 mod notify;
-mod proto;
 mod query;
 mod quiet;
 mod readiness;
