@@ -37,37 +37,19 @@
 //! follows from an allocation or from none. Out of scope: anything about one
 //! game, traffic, restarts, TLS.
 
-pub mod app;
 pub mod beat;
-pub mod child;
-pub mod cli;
 pub mod commands;
-pub mod deadline;
+pub mod counter;
 pub mod exit;
-pub mod exposition;
-pub mod game_server;
-pub mod hook;
-pub mod http;
-pub mod lines;
+pub mod game;
+pub mod insight;
 pub mod local_sdk;
-pub mod logging;
+pub mod log_lines;
 pub mod machine;
-pub mod notify;
+pub mod net;
 pub mod probe;
-pub mod proto;
 pub mod query;
-pub mod quiet;
-pub(crate) mod reaper;
-pub mod relay;
-pub mod resolve;
 pub mod runtime;
-pub mod scrape;
 pub mod sdk;
 pub mod settings;
-pub mod signal;
-pub mod stats;
-pub mod status;
-pub(crate) mod sys;
-pub(crate) mod terminal;
-pub mod watch;
 pub mod worker;

@@ -12,19 +12,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::beat;
-use crate::child::{Child, Ender, Processes};
+use crate::counter::scrape;
 use crate::exit::ExitReason;
-use crate::hook;
+use crate::game::child::{Child, Ender, Processes};
+use crate::game::hook;
+use crate::game::relay::{Outputs, Relay};
+use crate::insight::notify::Notifier;
+use crate::insight::status::{self, News, Report};
+use crate::log_lines::watch::{self, Watch};
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
-use crate::notify::Notifier;
 use crate::probe::{self, Command};
-use crate::relay::{Outputs, Relay};
-use crate::scrape;
 use crate::sdk::Sdk;
+use crate::sdk::stats::CallStats;
 use crate::settings::{Probe, Settings, StopSettings};
-use crate::stats::CallStats;
-use crate::status::{self, News, Report};
-use crate::watch::{self, Watch};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -338,10 +338,10 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::game_server::{Counter, GameServer, List, State};
+    use crate::game::sys::Signals;
     use crate::machine::CallError;
+    use crate::sdk::game_server::{Counter, GameServer, List, State};
     use crate::settings::{KeyValue, parse};
-    use crate::sys::Signals;
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.
     struct Broken {

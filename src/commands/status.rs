@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::app::say;
-use crate::deadline::Deadline;
+use crate::commands::run::say;
 use crate::exit::ExitReason;
-use crate::http;
-use crate::resolve::Resolver;
+use crate::net::deadline::Deadline;
+use crate::net::http;
+use crate::net::resolve::Resolver;
 use crate::settings::{Host, HttpTarget, StatusAddr};
 
 /// The endpoint itself waits for 3 s at most.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::request::Refusal;
-use crate::proto::beta;
+use crate::sdk::proto::beta;
 
 /// The largest List that Agones allows.
 pub const LIST_MAX_CAPACITY: i64 = 1000;
@@ -274,7 +274,7 @@ fn without_repeats(values: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::FieldMask;
+    use crate::sdk::proto::FieldMask;
 
     fn counters() -> Counters {
         Counters::new(BTreeMap::from([("rooms".into(), Counter { count: 4, capacity: 10 })]))

@@ -14,7 +14,7 @@ use super::request::{Code, Outcome, Refusal, Reply, Request};
 use super::spec::Spec;
 use super::stamp;
 use super::timers::{Timer, Timers};
-use crate::proto::sdk::{self, game_server};
+use crate::sdk::proto::sdk::{self, game_server};
 
 /// How long the controller takes to see a state: about 25 ms pass from
 /// RequestReady to Ready (AGONES.md section 1.2).
@@ -345,7 +345,7 @@ impl GameServer {
     fn change_list(
         &mut self,
         now: Duration,
-        change: impl FnOnce(&mut Lists) -> Result<crate::proto::beta::List, Refusal>,
+        change: impl FnOnce(&mut Lists) -> Result<crate::sdk::proto::beta::List, Refusal>,
     ) -> Outcome {
         let list = change(&mut self.lists)?;
         self.timers.start(Timer::Lists, now + self.setting.batch);

@@ -18,7 +18,7 @@ use grpcio::{
 
 use super::request::{Refusal, Reply, Request};
 use super::server::{Door, WATCH_ROOM};
-use crate::proto::{self, beta, sdk};
+use crate::sdk::proto::{self, beta, sdk};
 
 /// How often a watch without changes looks whether its client is still there.
 const WATCH_LOOK: Duration = Duration::from_secs(1);

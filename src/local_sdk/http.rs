@@ -16,7 +16,7 @@ use super::json;
 use super::request::{Code, Refusal, Reply, Request as Call};
 use super::routes::{self, Route};
 use super::server::{Door, WATCH_ROOM};
-use crate::proto::sdk;
+use crate::sdk::proto::sdk;
 
 /// The largest body that is read; a List of 1000 long values fits many times.
 const MAX_BODY: usize = 1 << 20;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use super::request::{Refusal, Reply};
-use crate::proto::{beta, sdk};
+use crate::sdk::proto::{beta, sdk};
 
 /// Writes JSON, compact or for people.
 #[derive(Debug)]
@@ -276,7 +276,7 @@ fn or_null<T>(out: &mut Writer, value: Option<&T>, write: impl FnOnce(&mut Write
 mod tests {
     use super::super::request::Code;
     use super::*;
-    use crate::proto::sdk::game_server::{ObjectMeta, Status, status};
+    use crate::sdk::proto::sdk::game_server::{ObjectMeta, Status, status};
 
     #[test]
     fn unset_fields_are_written_and_64_bit_numbers_are_strings() {

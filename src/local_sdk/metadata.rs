@@ -4,7 +4,7 @@
 //! `agones.dev/sdk-` in front; the API server checks what came out of that.
 
 use super::request::{Code, Refusal};
-use crate::proto::sdk;
+use crate::sdk::proto::sdk;
 
 /// In front of every key that comes through the SDK.
 pub const PREFIX: &str = "agones.dev/sdk-";

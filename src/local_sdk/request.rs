@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::proto::{beta, sdk};
+use crate::sdk::proto::{beta, sdk};
 
 /// So many characters of an argument are shown and remembered.
 const MAX_SHOWN: usize = 200;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::request::{Code, Refusal, Request};
-use crate::proto::{FieldMask, beta, sdk};
+use crate::sdk::proto::{FieldMask, beta, sdk};
 
 /// What an HTTP request asks for.
 #[derive(Clone, Debug, PartialEq)]

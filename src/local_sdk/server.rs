@@ -14,7 +14,7 @@ use super::output::Output;
 use super::ports::{self, Ports};
 use super::request::{Code, Outcome, Refusal, Reply, Request};
 use super::spec::Spec;
-use crate::proto::sdk;
+use crate::sdk::proto::sdk;
 
 /// A watcher that is this many GameServers behind is let go.
 pub const WATCH_ROOM: usize = 64;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::event::CallError;
 use super::{Call, Effect, Effects, Machine, Notice, Phase, Timer};
-use crate::game_server::{GameServer, State};
+use crate::sdk::game_server::{GameServer, State};
 
 /// Between looks while Ready() is on its way: it shows after the SDK server's batch time of 0.5 s.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);

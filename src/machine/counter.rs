@@ -6,7 +6,7 @@
 use super::event::{CallError, Reading};
 use super::publish::Next;
 use super::{Call, CounterSnapshot, Effect, Effects, Notice};
-use crate::game_server::{Counter, GameServer};
+use crate::sdk::game_server::{Counter, GameServer};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CounterState {

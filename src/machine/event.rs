@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::exit::ExitReason;
-use crate::game_server::{Counter, GameServer, List};
+use crate::sdk::game_server::{Counter, GameServer, List};
 
 /// Everything the machine ever hears.
 #[derive(Clone, Debug, PartialEq)]

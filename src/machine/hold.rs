@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::variables::{self, Variables};
 use super::{Call, Effect, Effects, Machine, Notice, ProcessEnd, Timer};
 use crate::exit::ExitReason;
-use crate::game_server::GameServer;
+use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 
 /// Between looks at a GameServer that has no address yet.

@@ -11,7 +11,7 @@ use super::publish::Publication;
 use super::stop::Stop;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
 use crate::exit::ExitReason;
-use crate::game_server::{GameServer, State};
+use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
 /// Between the beginnings of two attempts, so that a server is found within 2 s of appearing.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::event::CallError;
 use super::publish::Next;
 use super::{Call, Effect, Effects, ListSnapshot, Notice};
-use crate::game_server::List;
+use crate::sdk::game_server::List;
 
 /// Characters of the longest name: the protocols allow 15 to 36 bytes.
 const NAME_MAX: usize = 64;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::claim::Claim;
 use super::event::CallError;
 use super::{Call, Config, Effect, Effects, Machine, Notice, Timer};
-use crate::game_server::{GameServer, SDK_PREFIX};
+use crate::sdk::game_server::{GameServer, SDK_PREFIX};
 use crate::settings::KeyValue;
 
 /// One that was rejected is tried again this often.

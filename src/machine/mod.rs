@@ -56,7 +56,7 @@ use self::stop::Stop;
 use self::timers::{Timer, Timers};
 use self::watch::Watch;
 use crate::exit::ExitReason;
-use crate::game_server::GameServer;
+use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 
 /// How often a line says what is being waited for.

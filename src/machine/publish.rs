@@ -9,7 +9,7 @@ use super::counter::CounterState;
 use super::event::{CallError, Reading};
 use super::list::ListState;
 use super::{Call, Effect, Effects, Machine, Notice, Publishes, Timer};
-use crate::game_server::{Counter, GameServer, List};
+use crate::sdk::game_server::{Counter, GameServer, List};
 
 /// A Counter or List that was rejected is tried again this often.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);

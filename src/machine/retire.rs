@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::watch::{Change, is_allocated};
 use super::{Effect, Effects, Machine, Notice, Phase};
 use crate::exit::ExitReason;
-use crate::game_server::{GameServer, State};
+use crate::sdk::game_server::{GameServer, State};
 
 /// So many readings in a row have to say that nobody is there: one may come while the players change maps.
 const MIN_READINGS: u32 = 3;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::hold::Child;
 use super::{Machine, Phase, ProbeReport};
-use crate::game_server::GameServer;
+use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 
 /// Everything that can be seen.

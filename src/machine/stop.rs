@@ -9,7 +9,7 @@ use super::claim::Claim;
 use super::event::{CallError, CallErrorKind};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProcessEnd, StopSnapshot, Timer};
 use crate::exit::ExitReason;
-use crate::game_server::GameServer;
+use crate::sdk::game_server::GameServer;
 use crate::settings::{SdkMode, StopScope};
 
 /// Between looks at the GameServer while Shutdown() is on its way.

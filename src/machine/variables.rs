@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::game_server::GameServer;
 use crate::local_sdk::json::Writer;
+use crate::sdk::game_server::GameServer;
 
 /// Names and values.
 pub(super) type Variables = Vec<(String, String)>;
@@ -65,7 +65,7 @@ fn possible(mut variables: Variables) -> Variables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game_server::State;
+    use crate::sdk::game_server::State;
 
     fn listed(variables: Variables) -> Vec<String> {
         variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()

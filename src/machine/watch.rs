@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::variables::{self, Variables};
 use super::{Call, Effect, Effects, Machine, Notice, Timer};
-use crate::game_server::{GameServer, State};
+use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
 /// Between looks for the hook: the longest that it is late, but for the call itself.

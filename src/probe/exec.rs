@@ -12,10 +12,10 @@ use std::time::Duration;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::child::{Helper, Launcher};
-use crate::deadline::Deadline;
-use crate::hook::verdict;
+use crate::game::child::{Helper, Launcher};
+use crate::game::hook::verdict;
 use crate::machine::ProcessEnd;
+use crate::net::deadline::Deadline;
 
 /// How often to look whether it has ended while something else holds the pipe that it writes to.
 const LOOK: Duration = Duration::from_millis(50);

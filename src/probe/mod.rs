@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 pub use self::schedule::{Schedule, Try};
 pub use self::target::{Outcome, Prober};
-use crate::child::Launcher;
+use crate::game::child::Launcher;
 use crate::machine::{Event, ProbeReport};
 use crate::settings::{ProbeSettings, Settings};
 use crate::worker::Worker;

@@ -7,13 +7,13 @@ use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use super::{Try, exec};
-use crate::child::Launcher;
-use crate::deadline::Deadline;
-use crate::http::{self, Failure};
+use crate::game::child::Launcher;
+use crate::log_lines::watch;
+use crate::net::deadline::Deadline;
+use crate::net::http::{self, Failure};
+use crate::net::resolve::Resolver;
 use crate::query;
-use crate::resolve::Resolver;
 use crate::settings::{Host, LogTarget, Probe};
-use crate::watch;
 
 /// The body of a probed page is read to this size and dropped.
 const BODY_CAP: usize = 64 * 1024;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::{Reading, Step, Talk};
-use crate::deadline::Deadline;
-use crate::http::{self, Failure};
+use crate::net::deadline::Deadline;
+use crate::net::http::{self, Failure};
 use crate::settings::Protocol;
 
 /// How often a question is sent that nothing answers.

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::Reading;
 use super::ask::no_answer;
 use super::wire::{Bytes, begins, name};
-use crate::deadline::Deadline;
-use crate::http::{self, Failure};
+use crate::net::deadline::Deadline;
+use crate::net::http::{self, Failure};
 use crate::settings::QueryTarget;
 
 /// A status is a text of at most 32,767 characters, most of it the icon; servers with mods go beyond.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
 
 use super::{open, reachable};
-use crate::cli::SdkCall;
-use crate::deadline::Deadline;
+use crate::commands::cli::SdkCall;
 use crate::machine::CallError;
-use crate::proto::{self, beta, sdk};
-use crate::resolve::Resolver;
+use crate::net::deadline::Deadline;
+use crate::net::resolve::Resolver;
+use crate::sdk::proto::{self, beta, sdk};
 use crate::settings::SdkSettings;
 
 /// What a call was answered with, whole.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use crate::deadline::Deadline;
+use crate::net::deadline::Deadline;
 
 /// Wakes the thread that waits.
 struct Unpark(Thread);

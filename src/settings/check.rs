@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::parse::{Reading, Rejected, Variable};
 use super::table::{self, Default, Reader};
 use super::{CounterSettings, Hook, Hup, KeyValue, Probe, SdkMode, Settings, Source, StopScope, counter};
-use crate::game_server::SDK_PREFIX;
+use crate::sdk::game_server::SDK_PREFIX;
 
 /// What is resolved, line by line: `NAME=value`, where it came from, then what
 /// follows from the values together, then the warnings.

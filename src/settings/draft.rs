@@ -13,7 +13,7 @@ use super::{
     QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopScope, StopSettings, StopSignal,
     TcpTarget,
 };
-use crate::exposition::Selector;
+use crate::counter::exposition::Selector;
 
 /// `None` is not set. Rows with a default always leave a value.
 #[derive(Debug, Default)]

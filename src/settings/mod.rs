@@ -35,7 +35,7 @@ pub(crate) use suggest::nearest;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
-use crate::exposition::Selector;
+use crate::counter::exposition::Selector;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,7 +19,7 @@ fn replay(target: &str, at_least: usize, fuzz: fn(&[u8])) {
 
 #[test]
 fn the_corpus_of_the_metrics_parser_holds_its_invariants() {
-    replay("exposition", 15, agones_shim::exposition::fuzz);
+    replay("exposition", 15, agones_shim::counter::exposition::fuzz);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn the_corpus_of_the_local_sdk_server_s_requests_holds_their_invariants() {
 
 #[test]
 fn the_corpus_of_the_status_endpoint_s_requests_holds_their_invariants() {
-    replay("status", 10, agones_shim::status::fuzz);
+    replay("status", 10, agones_shim::insight::status::fuzz);
 }
 
 #[test]

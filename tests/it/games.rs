@@ -11,9 +11,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agones_shim::deadline::Deadline;
+use agones_shim::net::deadline::Deadline;
+use agones_shim::net::resolve::Resolver;
 use agones_shim::query::{self, Reading};
-use agones_shim::resolve::Resolver;
 use agones_shim::settings::{Probe, parse};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

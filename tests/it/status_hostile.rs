@@ -14,7 +14,7 @@ use crate::support::shim::Builder;
 use crate::support::wait::{let_pass, until_true};
 use crate::support::{Game, Port, ScriptedSdk, Shim, millis, proc, secs, shim};
 
-/// As src/status.rs has it.
+/// As src/insight/status.rs has it.
 const CONNECTIONS: usize = 32;
 const INTERVAL: Duration = Duration::from_millis(500);
 

@@ -1,14 +1,14 @@
-//! `cargo run -p agones-shim-proto`: writes `src/proto/` anew from `proto/`.
+//! `cargo run -p agones-shim-proto`: writes `src/sdk/proto/` anew from `proto/`.
 
-use std::path::{Path, PathBuf};
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// What comes out.
 #[cfg(test)]
 const FILES: [&str; 2] = ["agones.dev.sdk.rs", "agones.dev.sdk.beta.rs"];
 
 fn main() -> io::Result<()> {
-    generate(&root().join("src/proto"))
+    generate(&root().join("src/sdk/proto"))
 }
 
 fn root() -> PathBuf {
@@ -22,7 +22,7 @@ fn generate(out: &Path) -> io::Result<()> {
     files.file.retain(|file| !file.name().starts_with("google/"));
     prost_build::Config::new()
         .btree_map(["."])
-        .extern_path(".google.protobuf.FieldMask", "crate::proto::FieldMask")
+        .extern_path(".google.protobuf.FieldMask", "crate::sdk::proto::FieldMask")
         .disable_comments(["."])
         .out_dir(out)
         .compile_fds(files)
@@ -41,8 +41,8 @@ mod tests {
         generate(&fresh).expect("proto/ compiles");
         for file in FILES {
             let read = |directory: &Path| fs::read_to_string(directory.join(file)).expect("a generated file");
-            let (wanted, found) = (read(&fresh), read(&root().join("src/proto")));
-            assert_eq!(found, wanted, "src/proto/{file} is stale: cargo run -p agones-shim-proto");
+            let (wanted, found) = (read(&fresh), read(&root().join("src/sdk/proto")));
+            assert_eq!(found, wanted, "src/sdk/proto/{file} is stale: cargo run -p agones-shim-proto");
         }
         fs::remove_dir_all(fresh).expect("own directory");
     }

@@ -9,7 +9,7 @@ use super::super::change::{Change, State};
 use super::super::request::{Code, Refusal, Reply, Request};
 use super::super::spec::{Health, Spec};
 use super::{GameServer, Setting};
-use crate::proto::{beta, sdk};
+use crate::sdk::proto::{beta, sdk};
 
 /// A GameServer and what was seen of it.
 struct Scenario {

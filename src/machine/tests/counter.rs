@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::Counter;
+use crate::sdk::game_server::Counter;
 
 fn players(capacity: i64) -> World {
     World::at_ready(counting("players", config()), |world| {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::super::*;
 use super::walk::{Seen, check, reading};
 use super::world::{config, error, not_scraped, pair, report, wrapper};
-use crate::game_server::{Counter, List, State};
+use crate::sdk::game_server::{Counter, List, State};
 
 /// States explored from each beginning, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
 const STATES: usize = 20_000;

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::State;
+use crate::sdk::game_server::State;
 
 // CASES.md 11
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::State;
+use crate::sdk::game_server::State;
 
 #[test]
 fn without_an_sdk_server_it_tries_every_second_and_says_probe_only_once() {
@@ -92,7 +92,11 @@ fn off_never_connects_and_served_is_ready() {
 #[test]
 fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut world = World::at_ready(counting("players", config()), |world| {
-        world.server.game.counters.insert("players".into(), crate::game_server::Counter { count: 0, capacity: 10 });
+        world
+            .server
+            .game
+            .counters
+            .insert("players".into(), crate::sdk::game_server::Counter { count: 0, capacity: 10 });
     });
     world.event(scraped(7));
     world.server.reachable = false;

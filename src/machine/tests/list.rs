@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::List;
+use crate::sdk::game_server::List;
 
 fn listing(capacity: i64, values: &[&str]) -> World {
     let publishes = Publishes { list: Some("names".into()), ..Publishes::default() };

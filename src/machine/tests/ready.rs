@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::State;
+use crate::sdk::game_server::State;
 
 #[test]
 fn a_fresh_server_goes_ready_after_its_first_passed_round() {

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::{Counter, State};
+use crate::sdk::game_server::{Counter, State};
 
 /// Ready, with a Counter; 60 s of emptiness end it.
 fn idle() -> World {

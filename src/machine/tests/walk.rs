@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::super::*;
 use super::world::{config, error, pair, report, wrapper};
-use crate::game_server::{Counter, List, State};
+use crate::sdk::game_server::{Counter, List, State};
 
 /// Rolls what the bytes say; 0 for ever once they are used up.
 struct Dice<'a>(&'a [u8]);

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::*;
-use crate::game_server::State;
+use crate::sdk::game_server::State;
 
 fn hooked() -> World {
     World::at_ready(Config { allocated_hook: true, ..config() }, |world| world.hook_takes = Some(secs(0.2)))

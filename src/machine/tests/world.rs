@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::super::*;
-use crate::game_server::{List, State};
+use crate::sdk::game_server::{List, State};
 use crate::settings::{KeyValue, SdkMode, StopScope};
 
 pub fn secs(seconds: f64) -> Duration {
@@ -102,7 +102,11 @@ impl World {
         let game_server = GameServer {
             name: "game-1".into(),
             state: State::Scheduled,
-            health: crate::game_server::Health { disabled: false, period: Some(secs(5.0)), failure_threshold: Some(3) },
+            health: crate::sdk::game_server::Health {
+                disabled: false,
+                period: Some(secs(5.0)),
+                failure_threshold: Some(3),
+            },
             ..GameServer::default()
         };
         let server = Server {

@@ -11,7 +11,7 @@ use std::num::NonZeroU16;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
-use crate::deadline::Deadline;
+use crate::net::deadline::Deadline;
 use crate::settings::Host;
 
 type Answer = io::Result<Vec<IpAddr>>;

@@ -5,7 +5,11 @@
 //! threads do not exist before something listens on the SDK server's port, so
 //! that a shim without Agones stays small.
 
+pub mod game_server;
 pub mod once;
+pub mod proto;
+pub mod quiet;
+pub mod stats;
 mod wait;
 
 use std::ffi::CStr;
@@ -15,13 +19,13 @@ use std::time::Duration;
 
 use grpcio::{CallOption, Channel, ChannelBuilder, Client, Environment, Method, RpcStatusCode};
 
-use crate::deadline::Deadline;
-use crate::game_server::{Counter, GameServer, List};
-use crate::http;
 use crate::machine::{CallError, CallErrorKind, seconds};
-use crate::proto::{self, beta, sdk};
-use crate::quiet::{self, Quiet};
-use crate::resolve::Resolver;
+use crate::net::deadline::Deadline;
+use crate::net::http;
+use crate::net::resolve::Resolver;
+use crate::sdk::game_server::{Counter, GameServer, List};
+use crate::sdk::proto::{beta, sdk};
+use crate::sdk::quiet::Quiet;
 use crate::settings::{Endpoint, KeyValue};
 
 /// An attempt to connect takes no longer than this, so that it never freezes the state thread (SPEC.md 2.2).

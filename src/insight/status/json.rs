@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use crate::insight::status::Report;
 use crate::local_sdk::json::Writer;
 use crate::machine::{CounterSnapshot, Round, Snapshot};
+use crate::sdk::stats::OUTCOMES;
 use crate::settings::SdkMode;
-use crate::stats::OUTCOMES;
-use crate::status::Report;
 
 /// The whole page.
 #[must_use]

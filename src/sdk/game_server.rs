@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::proto::sdk;
+use crate::sdk::proto::sdk;
 
 /// What Agones puts in front of each key that SetLabel() and SetAnnotation() are given.
 pub const SDK_PREFIX: &str = "agones.dev/sdk-";

@@ -1,9 +1,9 @@
 //! The wire messages, generated from `proto/` and checked in, and the method
 //! tables of the two SDK services.
 //!
-//! `tests/it/proto.rs` proves the generated files current; `UPDATE_PROTO=1
-//! cargo test proto` rewrites them. The method tables are small enough to
-//! write: that spares the build a code generator for services.
+//! A test of `proto/codegen` proves the generated files current; `cargo run -p
+//! agones-shim-proto` writes them. The method tables are small enough to write:
+//! that spares the build a code generator for services.
 
 use grpcio::{Marshaller, Method, MethodType, pr_de, pr_ser};
 

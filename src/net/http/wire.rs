@@ -12,7 +12,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport};
 
 use super::{INPUT_BUFFER, OUTPUT_BUFFER, is_timeout, reason};
-use crate::deadline::Deadline;
+use crate::net::deadline::Deadline;
 
 /// The one connection that the agent of one request gets.
 #[derive(Clone, Debug)]

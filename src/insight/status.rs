@@ -28,10 +28,10 @@ use nix::sys::resource::{Resource, getrlimit};
 use self::connection::Connection;
 use self::page::Page;
 use crate::machine::{Event, Notice, Phase, Snapshot};
-use crate::resolve::Resolver;
+use crate::net::resolve::Resolver;
 use crate::runtime::write;
+use crate::sdk::stats::CallStats;
 use crate::settings::StatusAddr;
-use crate::stats::CallStats;
 use crate::worker::{Worker, panic_message};
 
 /// Connections at the same time; one more closes the oldest.

@@ -6,15 +6,15 @@ use std::io::{self, Write};
 use std::sync::mpsc::channel;
 
 use crate::exit::ExitReason;
-use crate::logging;
+use crate::game::signal::Blocked;
+use crate::insight::logging;
+use crate::insight::notify::Notifier;
 use crate::machine::{Config, Notice};
-use crate::notify::Notifier;
-use crate::quiet;
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
+use crate::sdk::quiet;
 use crate::settings::parse::{self, Rejected, Variable, Warning};
 use crate::settings::{SdkMode, Settings};
-use crate::signal::Blocked;
 
 /// Runs beside the game.
 #[must_use]

@@ -6,9 +6,9 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::insight::status::Report;
 use crate::machine::{CounterSnapshot, ListSnapshot, Phase, Round};
-use crate::stats::{BUCKETS, OUTCOMES};
-use crate::status::Report;
+use crate::sdk::stats::{BUCKETS, OUTCOMES};
 
 const PHASES: [Phase; 4] = [Phase::Waiting, Phase::Served, Phase::Ready, Phase::Stopping];
 

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::*;
-use crate::resolve::Resolver;
+use crate::net::resolve::Resolver;
 use crate::settings::{Host, Secret};
 
 /// Long enough for a loaded machine.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use nix::libc;
 
-use crate::lines::Lines;
+use crate::log_lines::lines::Lines;
 use crate::machine::Event;
 use crate::settings::LogTarget;
 use crate::worker::Worker;

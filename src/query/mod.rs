@@ -18,8 +18,8 @@ mod wire;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::SocketAddr;
 
-use crate::deadline::Deadline;
-use crate::http::Failure;
+use crate::net::deadline::Deadline;
+use crate::net::http::Failure;
 use crate::settings::{Protocol, QueryTarget};
 
 /// What a server says of itself; `None` where the protocol, or this answer, does not tell.

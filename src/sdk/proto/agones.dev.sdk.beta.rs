@@ -54,7 +54,7 @@ pub struct UpdateListRequest {
     #[prost(message, optional, tag = "1")]
     pub list: ::core::option::Option<List>,
     #[prost(message, optional, tag = "2")]
-    pub update_mask: ::core::option::Option<crate::proto::FieldMask>,
+    pub update_mask: ::core::option::Option<crate::sdk::proto::FieldMask>,
 }
 #[allow(clippy::derive_partial_eq_without_eq)]
 #[derive(Clone, PartialEq, ::prost::Message)]

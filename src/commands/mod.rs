@@ -1,20 +1,22 @@
 //! The commands that end by themselves: everything but the sidecar and the wrapper.
 
+pub mod cli;
+pub mod run;
 mod status;
 
 use std::io::{self, Write};
 
-use crate::app::{refused, reject, say};
-use crate::cli::{Command, SdkCall, Usage};
+use crate::commands::cli::{Command, SdkCall, Usage};
+use crate::commands::run::{refused, reject, say};
 use crate::exit::ExitReason;
+use crate::game::signal;
+use crate::insight::logging;
 use crate::local_sdk::{self, json, request};
-use crate::logging;
 use crate::machine::CallErrorKind;
 use crate::probe;
 use crate::sdk::once::{self, Reply};
 use crate::settings::parse::{self, Variable};
 use crate::settings::{Probe, StatusAddr, check, help};
-use crate::signal;
 
 /// Runs one.
 #[must_use]

@@ -18,12 +18,12 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{read, write};
 
-use crate::child::WindowSize;
-use crate::deadline::Deadline;
-use crate::lines::Lines;
+use crate::game::child::WindowSize;
+use crate::game::sys::{self, STDERR, STDOUT};
+use crate::log_lines::lines::Lines;
 use crate::machine::Event;
+use crate::net::deadline::Deadline;
 use crate::settings::Pattern;
-use crate::sys::{self, STDERR, STDOUT};
 use crate::worker::Worker;
 
 /// Passed on at once: what a pipe holds.

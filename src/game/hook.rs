@@ -13,7 +13,7 @@ use std::time::Duration;
 use nix::libc;
 use nix::sys::signal::Signal;
 
-use crate::child::{Ender, Helper, Processes};
+use crate::game::child::{Ender, Helper, Processes};
 use crate::machine::{Event, ProcessEnd, seconds};
 use crate::settings::Hook;
 

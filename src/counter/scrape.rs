@@ -9,12 +9,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use crate::deadline::Deadline;
-use crate::exposition::{Cause, NoReading, Selector, Sum};
-use crate::http;
+use crate::counter::exposition::{Cause, NoReading, Selector, Sum};
 use crate::machine::{Event, Reading};
+use crate::net::deadline::Deadline;
+use crate::net::http;
+use crate::net::resolve::Resolver;
 use crate::query;
-use crate::resolve::Resolver;
 use crate::settings::{CounterSettings, HttpTarget, QueryTarget, Source};
 use crate::worker::Worker;
 

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::deadline::Deadline;
+use crate::net::deadline::Deadline;
 use crate::settings::HttpTarget;
 use wire::Dialed;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use nix::libc;
 
-use crate::deadline::Deadline;
-use crate::resolve::Resolver;
+use crate::net::deadline::Deadline;
+use crate::net::resolve::Resolver;
 use crate::settings::StatusAddr;
 
 /// For a name in `AGONES_SHIM_STATUS_ADDR`; it holds up nothing but the endpoint.

@@ -17,10 +17,10 @@ use std::time::Duration;
 use nix::libc;
 use nix::unistd::Pid;
 
+use crate::game::sys::{self, Program, Signals, Status};
+use crate::game::terminal::Terminal;
 use crate::machine::{Event, ProcessEnd};
 use crate::settings::StopSettings;
-use crate::sys::{self, Program, Signals, Status};
-use crate::terminal::Terminal;
 use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.

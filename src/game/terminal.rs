@@ -8,7 +8,7 @@
 use nix::sys::termios::{self, SetArg, Termios};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 
-use crate::sys::STDIN;
+use crate::game::sys::STDIN;
 
 /// The terminal on standard input, which is the one that controls this session.
 #[derive(Debug)]

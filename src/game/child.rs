@@ -20,12 +20,12 @@ use nix::libc;
 use nix::unistd::Pid;
 
 use crate::exit::ExitReason;
+use crate::game::reaper::{self, Command, Signaling};
+use crate::game::relay::Outputs;
+use crate::game::sys::{self, Program, Signals};
 use crate::machine::{Event, Notice, ProcessEnd};
-use crate::reaper::{self, Command, Signaling};
-use crate::relay::Outputs;
 use crate::runtime;
 use crate::settings::{StopScope, StopSettings};
-use crate::sys::{self, Program, Signals};
 
 /// What systemd tells one process, which is this one. Exact names: a game may well have a `LISTEN_ADDRESS`.
 const SYSTEMD_VARIABLES: [&str; 7] =

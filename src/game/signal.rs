@@ -11,11 +11,11 @@ use std::sync::mpsc::Sender;
 
 use nix::libc;
 
-use crate::child::Processes;
+use crate::game::child::Processes;
+use crate::game::reaper::Signaling;
+use crate::game::sys::{self, Signals};
 use crate::machine::Event;
-use crate::reaper::Signaling;
 use crate::settings::{Hup, StopSettings};
-use crate::sys::{self, Signals};
 
 /// Faults: blocked, they would kill the process or run in circles when the fault is its own.
 const FAULTS: Signals =

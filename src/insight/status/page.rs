@@ -3,8 +3,8 @@
 //! What is understood is what kubelets, Prometheus and people send: one GET or
 //! HEAD. Every answer ends its connection.
 
+use crate::insight::status::{Report, json, metrics};
 use crate::machine::Phase;
-use crate::status::{Report, json, metrics};
 
 /// A request that is longer is refused.
 pub const REQUEST_CAP: usize = 8 * 1024;

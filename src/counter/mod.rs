@@ -1,0 +1,4 @@
+//! Sources of what is counted.
+
+pub mod exposition;
+pub mod scrape;

@@ -1,0 +1,5 @@
+//! What others see of the shim: log lines, the status endpoint, the service manager.
+
+pub mod logging;
+pub mod notify;
+pub mod status;

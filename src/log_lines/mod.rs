@@ -1,0 +1,4 @@
+//! Lines that the game writes, to its output or to a file.
+
+pub mod lines;
+pub mod watch;
