@@ -2,7 +2,9 @@
 //!
 //! Games behind Dynamic or Passthrough ports need to know where the world sees
 //! them. With `AGONES_SHIM_WAIT_FOR_SDK=1` the child is held until the
-//! GameServer says so, for the SDK connect timeout at most.
+//! GameServer says so, for the SDK connect timeout at most. With
+//! `AGONES_SHIM_SDK=required` it is held until there is an SDK server, so that
+//! no child is started that would only be stopped again.
 
 use std::time::{Duration, Instant};
 
@@ -30,20 +32,24 @@ pub(super) enum Child {
 
 impl Machine {
     /// The first effects of the game's side: its start, if it is ours to start, and the probes.
-    pub(super) fn start_game(&mut self, out: &mut Effects) {
-        if self.config.wrapper && self.config.wait_for_sdk && self.config.sdk != SdkMode::Off {
+    pub(super) fn start_game(&mut self, now: Instant, out: &mut Effects) {
+        let waits = self.config.wait_for_sdk || self.config.sdk == SdkMode::Required;
+        if self.config.wrapper && waits && self.config.sdk != SdkMode::Off {
             self.child = Child::Held { look: false };
         } else {
-            self.start_child(Vec::new(), out);
+            self.start_child(now, Vec::new(), out);
         }
     }
 
-    fn start_child(&mut self, variables: Variables, out: &mut Effects) {
+    fn start_child(&mut self, now: Instant, variables: Variables, out: &mut Effects) {
         if self.config.wrapper {
             self.child = Child::Started;
             out.push(Effect::StartChild(variables));
         }
         out.push(Effect::AwaitReadiness);
+        if let Some(timeout) = self.config.ready_timeout {
+            self.timers.set(Timer::ReadyTimeout, now + timeout);
+        }
     }
 
     pub(super) fn next_hold_call(&mut self) -> Option<Call> {
@@ -58,10 +64,11 @@ impl Machine {
         if !matches!(self.child, Child::Held { .. }) || self.stop.is_some() {
             return;
         }
-        if game_server.address.is_empty() {
+        if self.config.wait_for_sdk && game_server.address.is_empty() {
             self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
         } else {
-            self.start_child(variables::address(game_server), out);
+            let variables = if self.config.wait_for_sdk { variables::address(game_server) } else { Vec::new() };
+            self.start_child(now, variables, out);
         }
     }
 
@@ -81,7 +88,7 @@ impl Machine {
     pub(super) fn hold_timed_out(&mut self, now: Instant, out: &mut Effects) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
             out.push(Effect::Log(Notice::StartedWithoutAddress { waited: now - self.started }));
-            self.start_child(Vec::new(), out);
+            self.start_child(now, Vec::new(), out);
         }
     }
 

@@ -11,6 +11,10 @@ pub(super) enum Timer {
     SdkConnectTimeout,
     /// `AGONES_SHIM_READY_TIMEOUT_SECS`.
     ReadyTimeout,
+    /// An SDK server that is still missing is warned about.
+    NoBeats,
+    /// The next line that names another reason why the game is not ready.
+    Reason,
     /// The next line that says what is being waited for.
     WaitReport,
     /// The next look at the GameServer on the way to Ready.
@@ -33,10 +37,12 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 13] = [
+const ALL: [Timer; 15] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
+    Timer::NoBeats,
+    Timer::Reason,
     Timer::WaitReport,
     Timer::Claim,
     Timer::Hold,

@@ -22,6 +22,8 @@ pub(super) struct Watch {
     hook_running: bool,
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
+    /// Allocate() was called by the shim itself over this value of `last_allocated`.
+    own_allocation: Option<String>,
 }
 
 /// What a look shows, compared with the one before.
@@ -58,7 +60,7 @@ impl Machine {
 
     /// A look or a connection shows this; the one before is still the machine's.
     pub(super) fn watch_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
-        let change = self.change(game_server);
+        let change = if self.is_own_allocation(game_server) { Change::Nothing } else { self.change(game_server) };
         self.retire_looked(now, game_server, change);
         // A GameServer that is Allocated at the first look was allocated before this shim: an earlier one has run the
         // hook, and a second run may be worse than none.
@@ -66,6 +68,19 @@ impl Machine {
             out.push(Effect::Log(Notice::Allocated { name: game_server.name.clone() }));
             self.run_hook(variables::everything(game_server), out);
         }
+    }
+
+    /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
+    pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
+        self.watch.own_allocation = Some(game_server.last_allocated().to_owned());
+    }
+
+    fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
+        let own = self
+            .watch
+            .own_allocation
+            .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
+        own.is_some()
     }
 
     fn change(&self, game_server: &GameServer) -> Change {

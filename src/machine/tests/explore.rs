@@ -92,6 +92,10 @@ impl Node {
         let mut effects = Effects::new();
         next.machine.step(next.now, event.clone(), &mut effects);
         check(&mut next.seen, event, &effects);
+        let says_why =
+            |effect: &Effect| matches!(effect, Effect::Log(Notice::Ready { .. } | Notice::ReadyProbeOnly { .. }));
+        let became_ready = next.machine.phase == Phase::Ready && self.machine.phase != Phase::Ready;
+        assert!(!became_ready || effects.iter().any(says_why), "Ready for no reason: {event:?} {effects:?}");
         next
     }
 }
@@ -124,6 +128,7 @@ fn answers(call: &Call) -> Vec<Answer> {
         Call::Connect => looks(Answer::Connected),
         Call::GetGameServer => looks(Answer::GameServer),
         Call::Ready => plain(Answer::Ready),
+        Call::Allocate => plain(Answer::Allocate),
         Call::Shutdown => plain(Answer::Shutdown),
         Call::Health => plain(Answer::Health),
         Call::SetLabel(_) => plain(Answer::SetLabel),
@@ -157,6 +162,18 @@ fn until_ready(state: State) -> Vec<Event> {
     ]
 }
 
+/// What has happened by the time that Ready() is called: the connection is old enough for it.
+fn until_ready_is_called() -> Vec<Event> {
+    let game_server = GameServer { state: State::Scheduled, ..GameServer::default() };
+    vec![
+        Event::Answered(Answer::Connected(Ok(game_server.clone()))),
+        Event::Answered(Answer::Health(Ok(()))),
+        Event::Tick,
+        Event::ReadinessPassed(report(Ok(()))),
+        Event::Answered(Answer::GameServer(Ok(game_server))),
+    ]
+}
+
 /// How often which event came in which phase.
 type Met = BTreeMap<(Phase, String), usize>;
 
@@ -174,10 +191,11 @@ fn kind(event: &Event) -> String {
 
 fn begin(config: Config) -> Node {
     let now = Instant::now();
+    let mut seen = Seen::default();
+    seen.wrapper = config.wrapper;
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
-    let mut seen = Seen::default();
     check(&mut seen, &Event::Tick, &effects);
     Node { machine, seen, now }
 }
@@ -271,7 +289,7 @@ fn assert_coverage(met: &Met) {
             assert_eq!(met.contains_key(&(phase, event.to_owned())), possible, "{event} in {phase:?}");
         }
     }
-    for call in ["Connected", "GameServer", "Ready", "Shutdown", "Health", "GetCounter", "UpdateCounter"] {
+    for call in ["Connected", "GameServer", "Ready", "Allocate", "Shutdown", "Health", "GetCounter", "UpdateCounter"] {
         for outcome in ["Ok", "Unavailable", "DeadlineExceeded", "Rejected"] {
             let answer = format!("{call} {outcome}");
             assert!(met.keys().any(|(_, kind)| *kind == answer), "the answer {answer} never came");
@@ -286,10 +304,10 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         Config { publishes: vec![publishes], ..config() }
     };
     let configs = [
-        ("sidecar with a Counter", publishing(false, None), vec![]),
+        ("sidecar with a Counter", publishing(false, None), until_ready_is_called()),
         ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names")), vec![]),
         ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }, vec![]),
-        ("wrapper", wrapper(), vec![]),
+        ("wrapper", wrapper(), until_ready_is_called()),
         (
             "wrapper with hook and bounds",
             Config {
@@ -301,6 +319,17 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
             vec![],
         ),
         ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }, vec![]),
+        (
+            "wrapper that needs an SDK server and waits for its address",
+            Config {
+                sdk: SdkMode::Required,
+                wait_for_sdk: true,
+                stop_hook: true,
+                ready_timeout: Some(Duration::from_secs(20)),
+                ..wrapper()
+            },
+            vec![],
+        ),
         (
             "sidecar that ends when it is empty",
             Config { idle_shutdown: Some(Duration::ZERO), ..publishing(false, None) },
