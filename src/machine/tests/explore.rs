@@ -117,10 +117,7 @@ fn answers(call: &Call) -> Vec<Answer> {
             State::Unhealthy,
             State::Unset,
         ];
-        let mut answers: Vec<Answer> = states
-            .into_iter()
-            .map(|state| answer(Ok(GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() })))
-            .collect();
+        let mut answers: Vec<Answer> = states.into_iter().map(|state| answer(Ok(shown(state)))).collect();
         answers.extend(failures().map(|error| answer(Err(error))));
         answers
     };
@@ -153,7 +150,7 @@ fn answers(call: &Call) -> Vec<Answer> {
 
 /// What has happened by the time that a GameServer in this state counts as Ready.
 fn until_ready(state: State) -> Vec<Event> {
-    let game_server = GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() };
+    let game_server = shown(state);
     vec![
         Event::Answered(Answer::Connected(Ok(game_server.clone()))),
         Event::Answered(Answer::Health(Ok(()))),
@@ -162,16 +159,26 @@ fn until_ready(state: State) -> Vec<Event> {
     ]
 }
 
-/// What has happened by the time that Ready() is called: the connection is old enough for it.
-fn until_ready_is_called() -> Vec<Event> {
-    let game_server = GameServer { state: State::Scheduled, ..GameServer::default() };
-    vec![
-        Event::Answered(Answer::Connected(Ok(game_server.clone()))),
+fn shown(state: State) -> GameServer {
+    GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() }
+}
+
+/// What has happened by the time that Ready() is called, the connection being old enough for it, and then answered.
+fn until(answers: &[Answer]) -> Vec<Event> {
+    let mut events = vec![
+        Event::Answered(Answer::Connected(Ok(shown(State::Scheduled)))),
         Event::Answered(Answer::Health(Ok(()))),
         Event::Tick,
         Event::ReadinessPassed(report(Ok(()))),
-        Event::Answered(Answer::GameServer(Ok(game_server))),
-    ]
+        Event::Answered(Answer::GameServer(Ok(shown(State::Scheduled)))),
+    ];
+    for answer in answers {
+        events.extend([Event::Answered(answer.clone()), Event::Tick]);
+    }
+    if matches!(answers, [.., Answer::GameServer(_)]) {
+        events.pop();
+    }
+    events
 }
 
 /// How often which event came in which phase.
@@ -304,10 +311,15 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         Config { publishes: vec![publishes], ..config() }
     };
     let configs = [
-        ("sidecar with a Counter", publishing(false, None), until_ready_is_called()),
+        (
+            "sidecar with a Counter",
+            publishing(false, None),
+            until(&[Answer::Ready(Ok(())), Answer::GameServer(Ok(shown(State::Allocated)))]),
+        ),
         ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names")), vec![]),
         ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }, vec![]),
-        ("wrapper", wrapper(), until_ready_is_called()),
+        ("wrapper", wrapper(), until(&[])),
+        ("sidecar", config(), until(&[Answer::Ready(Err(error(CallErrorKind::DeadlineExceeded)))])),
         (
             "wrapper with hook and bounds",
             Config {

@@ -263,8 +263,12 @@ fn allocate_is_not_repeated_and_an_allocation_by_its_own_ready_needs_none() {
     assert_eq!(world.count("call Allocate"), 1, "{:#?}", world.trace);
     assert_eq!(world.count("warn Allocate() failed and is not repeated"), 1);
 
-    let mut world = World::started(config(), |world| world.ready = true);
+    let mut world = World::started(config(), |world| {
+        world.ready = true;
+        world.server.applies_after = None;
+    });
     world.run(1.7);
+    assert_eq!(world.machine.phase, Phase::Served);
     world.allocate();
     world.run(5.0);
     assert_eq!(world.count("call Allocate"), 0, "{:#?}", world.trace);
