@@ -74,7 +74,7 @@ impl CallStats {
             None => 0,
             Some(CallErrorKind::DeadlineExceeded) => 1,
             Some(CallErrorKind::Unavailable) => 2,
-            Some(CallErrorKind::Rejected) => 4,
+            Some(CallErrorKind::Rejected) => 3,
         };
         method.outcomes[outcome] += 1;
         for (within, bound) in method.within.iter_mut().zip(BUCKETS) {

@@ -159,7 +159,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Readiness,
         default: Default::Words("adaptive"),
         value: "SECONDS",
-        help: "Time between readiness rounds. Adaptive is 0.05 s while refused, 1 s once something answers but not yet well",
+        help: "Time between readiness rounds. Adaptive is 0.05 s while refused, growing with the time waited to 0.5 s, 1 s once something answers but not yet well",
         readers: SHIM,
         is_url: false,
         parse: |draft, text| one(text, seconds).map(|time| draft.ready_interval = Some(time)),
