@@ -126,7 +126,7 @@ impl Machine {
         self.link.last_error.clone_from(&error.message);
         self.timers.set(Timer::Connect, now);
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
-        self.timers.cancel(Timer::Claim);
+        self.timers.cancel(Timer::ReadyLook);
         self.readiness.disconnected();
         self.publications.iter_mut().for_each(Publication::forget);
         self.metadata.compare_again();

@@ -3,13 +3,12 @@
 //! Everything that is decided is decided here, and nothing else happens here:
 //! no clock, no environment, no I/O, no logging (a log line is an effect). The
 //! files beside this one are one subject each: `link` (the SDK server comes
-//! and goes), `claim` (readiness: from the first round to Ready), `health` (liveness and beats),
+//! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
 //! `watch` (allocations and their hook), `retire` (idle and old servers),
 //! `stop` (the way out).
 
 pub mod catalogue;
-mod claim;
 mod config;
 mod counter;
 mod effect;
@@ -22,6 +21,7 @@ mod metadata;
 mod notice;
 mod phase;
 mod publish;
+mod readiness;
 mod retire;
 mod snapshot;
 mod stop;
@@ -44,12 +44,12 @@ pub use snapshot::{
     Waiting,
 };
 
-use self::claim::Readiness;
 use self::health::Health;
 use self::hold::Child;
 use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
+use self::readiness::Readiness;
 use self::retire::Retire;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
@@ -254,7 +254,7 @@ impl Machine {
             Timer::NoBeats => self.no_beats_due(now, out),
             Timer::Reason => self.log_reason(now, out),
             Timer::WaitReport => self.report_wait(now, out),
-            Timer::Claim => self.next_look_due(out),
+            Timer::ReadyLook => self.next_look_due(out),
             Timer::Hold => self.hold_due(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),

@@ -18,7 +18,7 @@ pub(super) enum Timer {
     /// The next line that says what is being waited for.
     WaitReport,
     /// The next look at the GameServer on the way to Ready.
-    Claim,
+    ReadyLook,
     /// The next look at the GameServer of a child that is held.
     Hold,
     /// The next try of the Counters and the List that were rejected.
@@ -44,7 +44,7 @@ const ALL: [Timer; 15] = [
     Timer::NoBeats,
     Timer::Reason,
     Timer::WaitReport,
-    Timer::Claim,
+    Timer::ReadyLook,
     Timer::Hold,
     Timer::PublishRetry,
     Timer::MetadataRetry,
@@ -109,11 +109,11 @@ mod tests {
         let mut timers = Timers::default();
         timers.set(Timer::Connect, at(3));
         timers.set(Timer::Leave, at(1));
-        timers.set(Timer::Claim, at(2));
+        timers.set(Timer::ReadyLook, at(2));
         assert_eq!(timers.next_deadline(), Some(at(1)));
         assert_eq!(timers.take_due(at(0)), None);
         assert_eq!(timers.take_due(at(2)), Some(Timer::Leave));
-        assert_eq!(timers.take_due(at(2)), Some(Timer::Claim));
+        assert_eq!(timers.take_due(at(2)), Some(Timer::ReadyLook));
         assert_eq!(timers.take_due(at(2)), None);
         assert_eq!(timers.next_deadline(), Some(at(3)));
     }

@@ -262,7 +262,7 @@ impl Machine {
 
     fn pause_until(&mut self, at: Instant) {
         self.readiness.step = Step::Pausing;
-        self.timers.set(Timer::Claim, at);
+        self.timers.set(Timer::ReadyLook, at);
     }
 
     /// Every look ends here, whoever asked for it: one that comes between a decision and its call decides anew.
@@ -379,7 +379,7 @@ impl Machine {
     fn keep_looking(&mut self, now: Instant, interval: Duration) {
         self.readiness.step = Step::Confirming { look: false };
         let overdue = self.readiness.sent.as_ref().is_none_or(|sent| now - sent.at >= OVERDUE_AFTER);
-        self.timers.set(Timer::Claim, now + if overdue { RETRY_INTERVAL } else { interval });
+        self.timers.set(Timer::ReadyLook, now + if overdue { RETRY_INTERVAL } else { interval });
     }
 
     fn ready_confirmed(&mut self, now: Instant, state: &State, out: &mut Effects) {
