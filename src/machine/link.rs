@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::{Answer, CallError, CallErrorKind};
-use super::hold::Child;
+use super::held_start::Child;
 use super::publish::Publication;
 use super::stop::Stop;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
@@ -109,7 +109,7 @@ impl Machine {
         }
         self.retire_reconnected();
         self.look_at(now, &game_server, out);
-        self.hold_looked(now, &game_server, out);
+        self.held_start_looked(now, &game_server, out);
         self.beat_at_once();
         if self.stop.is_some() {
             self.shutdown_connected(now, &game_server, out);
@@ -134,7 +134,7 @@ impl Machine {
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
         if self.link.ever {
-            return self.hold_timed_out(now, out);
+            return self.held_start_timed_out(now, out);
         }
         let (waited, error) = (now - self.started, self.link.last_error.clone());
         if self.config.sdk == SdkMode::Required {
@@ -142,7 +142,7 @@ impl Machine {
             self.begin_stop(now, "sdk", Some(ExitReason::NoSdk), false, out);
             return;
         }
-        self.hold_timed_out(now, out);
+        self.held_start_timed_out(now, out);
         self.link.given_up = true;
         out.push(Effect::Log(Notice::ProbeOnly { waited, error }));
         if self.phase == Phase::Served {

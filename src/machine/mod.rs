@@ -14,7 +14,7 @@ mod counter;
 mod effect;
 mod event;
 mod health;
-mod hold;
+mod held_start;
 mod link;
 mod list;
 mod metadata;
@@ -45,7 +45,7 @@ pub use snapshot::{
 };
 
 use self::health::Health;
-use self::hold::Child;
+use self::held_start::Child;
 use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
@@ -219,9 +219,9 @@ impl Machine {
                 match &outcome {
                     Ok(game_server) => {
                         self.look_at(now, game_server, out);
-                        self.hold_looked(now, game_server, out);
+                        self.held_start_looked(now, game_server, out);
                     }
-                    Err(_) => self.hold_failed(now),
+                    Err(_) => self.held_start_look_failed(now),
                 }
                 if self.stop.is_some() {
                     self.shutdown_looked(now, outcome, out);
@@ -255,7 +255,7 @@ impl Machine {
             Timer::Reason => self.log_reason(now, out),
             Timer::WaitReport => self.report_wait(now, out),
             Timer::ReadyLook => self.next_look_due(out),
-            Timer::Hold => self.hold_due(),
+            Timer::AddressLook => self.held_start_look_due(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::Watch => self.watch_due(now),
@@ -276,7 +276,7 @@ impl Machine {
             return std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect);
         }
         self.next_stop_call()
-            .or_else(|| self.next_hold_call())
+            .or_else(|| self.next_held_start_call())
             .or_else(|| self.readiness.next_call())
             .or_else(|| self.next_beat())
             .or_else(|| self.next_watch_call())

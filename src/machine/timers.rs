@@ -20,7 +20,7 @@ pub(super) enum Timer {
     /// The next look at the GameServer on the way to Ready.
     ReadyLook,
     /// The next look at the GameServer of a child that is held.
-    Hold,
+    AddressLook,
     /// The next try of the Counters and the List that were rejected.
     PublishRetry,
     /// The next try of labels and annotations that were rejected.
@@ -45,7 +45,7 @@ const ALL: [Timer; 15] = [
     Timer::Reason,
     Timer::WaitReport,
     Timer::ReadyLook,
-    Timer::Hold,
+    Timer::AddressLook,
     Timer::PublishRetry,
     Timer::MetadataRetry,
     Timer::Watch,

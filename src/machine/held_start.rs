@@ -52,7 +52,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn next_hold_call(&mut self) -> Option<Call> {
+    pub(super) fn next_held_start_call(&mut self) -> Option<Call> {
         match &mut self.child {
             Child::Held { look } => std::mem::take(look).then_some(Call::GetGameServer),
             _ => None,
@@ -60,32 +60,32 @@ impl Machine {
     }
 
     /// Starts a held child when its address is known, else looks again.
-    pub(super) fn hold_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+    pub(super) fn held_start_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         if !matches!(self.child, Child::Held { .. }) || self.stop.is_some() {
             return;
         }
         if self.config.wait_for_sdk && game_server.address.is_empty() {
-            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+            self.timers.set(Timer::AddressLook, now + LOOK_INTERVAL);
         } else {
             let variables = if self.config.wait_for_sdk { variables::address(game_server) } else { Vec::new() };
             self.start_child(now, variables, out);
         }
     }
 
-    pub(super) fn hold_failed(&mut self, now: Instant) {
+    pub(super) fn held_start_look_failed(&mut self, now: Instant) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
-            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+            self.timers.set(Timer::AddressLook, now + LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn hold_due(&mut self) {
+    pub(super) fn held_start_look_due(&mut self) {
         if let Child::Held { look } = &mut self.child {
             *look = true;
         }
     }
 
     /// The bound is over: the game starts without knowing.
-    pub(super) fn hold_timed_out(&mut self, now: Instant, out: &mut Effects) {
+    pub(super) fn held_start_timed_out(&mut self, now: Instant, out: &mut Effects) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
             out.push(Effect::Log(Notice::StartedWithoutAddress { waited: now - self.started }));
             self.start_child(now, Vec::new(), out);
