@@ -175,7 +175,7 @@ impl Machine {
         let before = self.health_interval();
         self.publications.iter_mut().for_each(|publication| publication.learn(game_server));
         self.readiness.learn(now, self.link.generation, game_server);
-        self.watch_looked(now, game_server, out);
+        self.allocation_looked(now, game_server, out);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;
         // A wrapper's game has just been started, whatever was there before it: its liveness counts from its first

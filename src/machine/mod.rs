@@ -5,9 +5,10 @@
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
-//! `watch` (allocations and their hook), `retire` (idle and old servers),
+//! `allocation` (allocations and their hook), `retire` (idle and old servers),
 //! `stop` (the way out).
 
+mod allocation;
 pub mod catalogue;
 mod config;
 mod counter;
@@ -30,7 +31,6 @@ mod stop;
 pub mod tests;
 mod timers;
 mod variables;
-mod watch;
 
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,7 @@ pub use snapshot::{
     Waiting,
 };
 
+use self::allocation::Allocation;
 use self::health::Health;
 use self::held_start::Child;
 use self::link::Link;
@@ -54,7 +55,6 @@ use self::retire::Retire;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
-use self::watch::Watch;
 use crate::exit::ExitReason;
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
@@ -85,7 +85,7 @@ pub struct Machine {
     /// One a source, in the order of the settings.
     publications: Vec<Publication>,
     metadata: Metadata,
-    watch: Watch,
+    allocation: Allocation,
     retire: Retire,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
@@ -105,7 +105,7 @@ impl Machine {
         Self {
             publications: config.publishes.iter().map(Publication::new).collect(),
             metadata: Metadata::new(&config),
-            watch: Watch::default(),
+            allocation: Allocation::default(),
             retire: Retire::default(),
             config,
             started: now,
@@ -138,7 +138,7 @@ impl Machine {
                 self.timers.set(Timer::NoBeats, now + NO_BEATS_AFTER);
             }
         }
-        self.watch_begin(now);
+        self.allocation_looks_begin(now);
         self.step(now, Event::Tick, out);
     }
 
@@ -258,7 +258,7 @@ impl Machine {
             Timer::AddressLook => self.held_start_look_due(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
-            Timer::Watch => self.watch_due(now),
+            Timer::AllocationLook => self.allocation_look_due(now),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
             Timer::Kill => self.kill_due(now, out),
@@ -279,7 +279,7 @@ impl Machine {
             .or_else(|| self.next_held_start_call())
             .or_else(|| self.readiness.next_call())
             .or_else(|| self.next_beat())
-            .or_else(|| self.next_watch_call())
+            .or_else(|| self.next_allocation_call())
             .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_publish_call())
     }

@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::watch::{Change, is_allocated};
+use super::allocation::{Change, is_allocated};
 use super::{Effect, Effects, Machine, Notice, Phase};
 use crate::exit::ExitReason;
 use crate::sdk::game_server::{GameServer, State};

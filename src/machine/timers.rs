@@ -26,7 +26,7 @@ pub(super) enum Timer {
     /// The next try of labels and annotations that were rejected.
     MetadataRetry,
     /// The next look for an allocation.
-    Watch,
+    AllocationLook,
     /// The next step of delivering and confirming Shutdown().
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
@@ -48,7 +48,7 @@ const ALL: [Timer; 15] = [
     Timer::AddressLook,
     Timer::PublishRetry,
     Timer::MetadataRetry,
-    Timer::Watch,
+    Timer::AllocationLook,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
     Timer::Kill,

@@ -4,6 +4,8 @@
 #![cfg_attr(not(test), allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "the fuzzer's part"))]
 
 #[cfg(test)]
+mod allocation;
+#[cfg(test)]
 mod counter;
 #[cfg(test)]
 mod explore;
@@ -22,8 +24,6 @@ mod retire;
 #[cfg(test)]
 mod stop;
 pub mod walk;
-#[cfg(test)]
-mod watch;
 mod world;
 #[cfg(test)]
 mod wrapper;

@@ -16,7 +16,7 @@ use crate::settings::SdkMode;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Watch {
+pub(super) struct Allocation {
     /// The GameServer is to be read.
     look: bool,
     hook_running: bool,
@@ -38,28 +38,28 @@ pub(super) enum Change {
 }
 
 impl Machine {
-    pub(super) fn watch_begin(&mut self, now: Instant) {
+    pub(super) fn allocation_looks_begin(&mut self, now: Instant) {
         if self.config.allocated_hook && self.config.sdk != SdkMode::Off {
-            self.timers.set(Timer::Watch, now + LOOK_INTERVAL);
+            self.timers.set(Timer::AllocationLook, now + LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn watch_due(&mut self, now: Instant) {
-        self.timers.set(Timer::Watch, now + LOOK_INTERVAL);
+    pub(super) fn allocation_look_due(&mut self, now: Instant) {
+        self.timers.set(Timer::AllocationLook, now + LOOK_INTERVAL);
         self.look_soon();
     }
 
     /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
     pub(super) fn look_soon(&mut self) {
-        self.watch.look = self.link.up;
+        self.allocation.look = self.link.up;
     }
 
-    pub(super) fn next_watch_call(&mut self) -> Option<Call> {
-        (std::mem::take(&mut self.watch.look) && self.stop.is_none()).then_some(Call::GetGameServer)
+    pub(super) fn next_allocation_call(&mut self) -> Option<Call> {
+        (std::mem::take(&mut self.allocation.look) && self.stop.is_none()).then_some(Call::GetGameServer)
     }
 
     /// A look or a connection shows this; the one before is still the machine's.
-    pub(super) fn watch_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+    pub(super) fn allocation_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let change = if self.is_own_allocation(game_server) { Change::Nothing } else { self.change(game_server) };
         self.retire_looked(now, game_server, change);
         // A GameServer that is Allocated at the first look was allocated before this shim: an earlier one has run the
@@ -72,7 +72,7 @@ impl Machine {
 
     /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
     pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
-        self.watch.own_allocation = Some(game_server.last_allocated().to_owned());
+        self.allocation.own_allocation = Some(game_server.last_allocated().to_owned());
     }
 
     fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
@@ -95,20 +95,20 @@ impl Machine {
     }
 
     fn run_hook(&mut self, variables: Variables, out: &mut Effects) {
-        if std::mem::replace(&mut self.watch.hook_running, true) {
-            self.watch.next_hook = Some(variables);
+        if std::mem::replace(&mut self.allocation.hook_running, true) {
+            self.allocation.next_hook = Some(variables);
         } else {
             out.push(Effect::StartAllocatedHook(variables));
         }
     }
 
     pub(super) fn allocated_hook_ended(&mut self, outcome: Result<(), String>, out: &mut Effects) {
-        self.watch.hook_running = false;
+        self.allocation.hook_running = false;
         out.push(Effect::Log(match outcome {
             Ok(()) => Notice::AllocatedHookEnded,
             Err(reason) => Notice::AllocatedHookFailed { reason },
         }));
-        if let Some(variables) = self.watch.next_hook.take()
+        if let Some(variables) = self.allocation.next_hook.take()
             && self.stop.is_none()
         {
             self.run_hook(variables, out);
@@ -117,7 +117,7 @@ impl Machine {
 
     /// The way out begins: a hook that runs is told to end, and nothing waits for it.
     pub(super) fn end_allocated_hook(&mut self, out: &mut Effects) {
-        if self.watch.hook_running {
+        if self.allocation.hook_running {
             out.push(Effect::EndAllocatedHook);
         }
     }
