@@ -1,7 +1,7 @@
 //! What others do to the GameServer, above all: allocate it, which runs the hook.
 //!
 //! It is looked at once a second for the hook, and once a health interval for
-//! `retire.rs`, and not at all where nothing depends on it. A watch stream
+//! `self_shutdown.rs`, and not at all where nothing depends on it. A watch stream
 //! would tell sooner; a look with a deadline on the state thread needs no
 //! second owner of the client, notices a frozen server, and is soon enough.
 
@@ -61,7 +61,7 @@ impl Machine {
     /// A look or a connection shows this; the one before is still the machine's.
     pub(super) fn allocation_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let change = if self.is_own_allocation(game_server) { Change::Nothing } else { self.change(game_server) };
-        self.retire_looked(now, game_server, change);
+        self.self_shutdown_looked(now, game_server, change);
         // A GameServer that is Allocated at the first look was allocated before this shim: an earlier one has run the
         // hook, and a second run may be worse than none.
         if change == Change::Changed && self.config.allocated_hook && is_allocated(game_server) && self.stop.is_none() {
@@ -77,7 +77,7 @@ impl Machine {
 
     fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
         let own = self
-            .watch
+            .allocation
             .own_allocation
             .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
         own.is_some()

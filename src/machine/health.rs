@@ -75,7 +75,7 @@ impl Machine {
             self.check_liveness(out);
         }
         self.beat_at_once();
-        if self.may_retire() {
+        if self.may_end_by_itself() {
             self.look_soon();
         }
         self.count_missed_beat();

@@ -107,7 +107,7 @@ impl Machine {
             out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
             self.check_pod(&game_server, out);
         }
-        self.retire_reconnected();
+        self.self_shutdown_reconnected();
         self.look_at(now, &game_server, out);
         self.held_start_looked(now, &game_server, out);
         self.beat_at_once();

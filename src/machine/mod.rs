@@ -5,7 +5,7 @@
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
-//! `allocation` (allocations and their hook), `retire` (idle and old servers),
+//! `allocation` (allocations and their hook), `self_shutdown` (idle and old servers),
 //! `stop` (the way out).
 
 mod allocation;
@@ -23,7 +23,7 @@ mod notice;
 mod phase;
 mod publish;
 mod readiness;
-mod retire;
+mod self_shutdown;
 mod snapshot;
 mod stop;
 #[cfg(any(test, fuzzing))]
@@ -51,7 +51,7 @@ use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
 use self::readiness::Readiness;
-use self::retire::Retire;
+use self::self_shutdown::SelfShutdown;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
@@ -86,7 +86,7 @@ pub struct Machine {
     publications: Vec<Publication>,
     metadata: Metadata,
     allocation: Allocation,
-    retire: Retire,
+    self_shutdown: SelfShutdown,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
@@ -106,7 +106,7 @@ impl Machine {
             publications: config.publishes.iter().map(Publication::new).collect(),
             metadata: Metadata::new(&config),
             allocation: Allocation::default(),
-            retire: Retire::default(),
+            self_shutdown: SelfShutdown::default(),
             config,
             started: now,
             phase: Phase::Waiting,
@@ -229,7 +229,7 @@ impl Machine {
                     self.readiness_looked(now, began, outcome, out);
                 }
                 if looked {
-                    self.retire_if_due(now, out);
+                    self.shut_down_if_due(now, out);
                 }
             }
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),

@@ -20,7 +20,7 @@ mod metadata;
 #[cfg(test)]
 mod ready;
 #[cfg(test)]
-mod retire;
+mod self_shutdown;
 #[cfg(test)]
 mod stop;
 pub mod walk;
