@@ -198,6 +198,7 @@ impl<S: Sdk> Runtime<S> {
             Call::Connect => Answer::Connected(self.sdk.connect()),
             Call::GetGameServer => Answer::GameServer(self.sdk.game_server()),
             Call::Ready => Answer::Ready(self.sdk.ready()),
+            Call::Allocate => Answer::Allocate(self.sdk.allocate()),
             Call::Shutdown => Answer::Shutdown(self.sdk.shutdown()),
             Call::Health => Answer::Health(self.sdk.health()),
             Call::GetCounter(name) => Answer::GetCounter(self.sdk.counter(name)),
@@ -371,6 +372,11 @@ mod tests {
 
         fn ready(&mut self) -> Result<(), CallError> {
             self.called("ready");
+            Ok(())
+        }
+
+        fn allocate(&mut self) -> Result<(), CallError> {
+            self.called("allocate");
             Ok(())
         }
 

@@ -119,6 +119,7 @@ impl Notice {
             Self::Waiting { .. } => {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
+            Self::WaitingReason { .. } => "See `reason`: something has changed, for the better or the worse.",
             Self::StillWaiting { .. } => {
                 "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
                  server: is the container there, and is this its port?"
@@ -132,6 +133,13 @@ impl Notice {
             }
             Self::SdkRequired { .. } => {
                 "Start the SDK server first, raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or set `AGONES_SHIM_SDK=auto`."
+            }
+            Self::SdkOffInKubernetes => {
+                "Unset `AGONES_SHIM_SDK` if this is a GameServer's Pod and nothing else speaks to Agones for it."
+            }
+            Self::NoBeats { .. } => {
+                "Is the container agones-gameserver-sidecar there and running, and is this its port? A slow start of it is no \
+                 harm if `spec.health.initialDelaySeconds` allows for it."
             }
             Self::SdkOff => "As set. Unset `AGONES_SHIM_SDK` to use Agones.",
             Self::ForeignGameServer { .. } => {
@@ -148,8 +156,19 @@ impl Notice {
             Self::ReadyFailed { .. } => {
                 "None at first: it is tried again. If it lasts, `error` is what the SDK server says."
             }
+            Self::ReadyUnanswered { .. } => {
+                "None if Ready shows soon. Else look at the SDK server: it stands still, for lack of CPU or of an API server."
+            }
+            Self::ReadyOverdue { .. } => {
+                "Look at the log of agones-gameserver-sidecar: it cannot write the GameServer, for lack of rights or of an API \
+                 server. Where it hangs, restart that container: Ready() is called again then."
+            }
+            Self::AllocationAtRisk { .. } => "None: a Ready() of a shim that was restarted had been late.",
+            Self::AllocateFailed { .. } => {
+                "Look at the GameServer's state: if it is Ready while a match runs, delete it when the match is over."
+            }
             Self::ReadyAgain { .. } => {
-                "Look at the SDK server's log: it could not write the GameServer, for lack of rights or of an API server."
+                "Find out why the SDK server was restarted: the log of agones-gameserver-sidecar's last run."
             }
             Self::ReadyProbeOnly { .. } => "None if that is meant; else see \"NO AGONES SDK SERVER\".",
             Self::ReadyImpossible { .. } => {
@@ -249,8 +268,9 @@ fn samples() -> Vec<Notice> {
     vec![
         N::Started { version: "", mode: "", sdk: text(), readiness: text() },
         N::Waiting { reason: text() },
+        N::WaitingReason { reason: text() },
         N::StillWaiting { waiting_for: text(), waited: time, last_failure: text() },
-        N::Served { after: time },
+        N::Served { after: time, sdk: text() },
         N::SdkConnected { name: text(), state: text(), attempts: 0 },
         N::SdkAttemptFailed { error: text() },
         N::SdkLost { error: text() },
@@ -258,12 +278,18 @@ fn samples() -> Vec<Notice> {
         N::ProbeOnly { waited: time, error: text() },
         N::SdkRequired { waited: time, error: text() },
         N::SdkOff,
+        N::SdkOffInKubernetes,
+        N::NoBeats { waited: time, error: text() },
         N::ForeignGameServer { name: text(), hostname: text() },
         N::IntervalNotBelowPeriod { interval: time, period: time },
         N::Adopted { state: text() },
         N::ReadyCalled { state: text() },
         N::ReadyFailed { error: text() },
+        N::ReadyUnanswered { error: text() },
+        N::ReadyOverdue { state: text(), after: time },
         N::ReadyAgain { state: text(), after: time },
+        N::AllocationAtRisk { after: time },
+        N::AllocateFailed { error: text() },
         N::Ready { state: text(), after: time },
         N::ReadyProbeOnly { after: time },
         N::ReadyImpossible { state: text() },

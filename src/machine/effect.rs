@@ -56,6 +56,8 @@ pub enum Call {
     GetGameServer,
     /// Ask for Ready.
     Ready,
+    /// Ask for Allocated.
+    Allocate,
     /// Ask for Shutdown.
     Shutdown,
     /// Send one beat.

@@ -100,6 +100,8 @@ pub enum Answer {
     GameServer(Result<GameServer, CallError>),
     /// To [`super::Call::Ready`].
     Ready(Result<(), CallError>),
+    /// To [`super::Call::Allocate`].
+    Allocate(Result<(), CallError>),
     /// To [`super::Call::Shutdown`].
     Shutdown(Result<(), CallError>),
     /// To [`super::Call::Health`].
@@ -127,6 +129,7 @@ impl Answer {
         match self {
             Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
             Self::Ready(outcome)
+            | Self::Allocate(outcome)
             | Self::Shutdown(outcome)
             | Self::Health(outcome)
             | Self::UpdateCounter(outcome)

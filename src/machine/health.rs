@@ -25,7 +25,6 @@ pub(super) struct Health {
     pub(super) checking: bool,
     /// Failed rounds in a row.
     pub(super) failed_rounds: u32,
-    pub(super) readiness_failures: u32,
     /// A beat is to go out as soon as no call is under way.
     pub(super) beat_wanted: bool,
     /// A beat that was due did not go out: the next good news sends it.
@@ -76,7 +75,7 @@ impl Machine {
             self.check_liveness(out);
         }
         self.beat_at_once();
-        if self.may_retire() {
+        if self.may_end_by_itself() {
             self.look_soon();
         }
         self.count_missed_beat();

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::{Answer, CallError, CallErrorKind};
-use super::hold::Child;
+use super::held_start::Child;
 use super::publish::Publication;
 use super::stop::Stop;
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
@@ -28,6 +28,9 @@ pub(super) struct Link {
     pub(super) ever: bool,
     /// The connect timeout has passed without it.
     pub(super) given_up: bool,
+    /// Connections that have ended or were refused: while this stays, so does the server. A deadline that has passed
+    /// does not count: that server is slow, and has what it was sent.
+    pub(super) generation: u64,
     pub(super) attempt_due: bool,
     pub(super) attempts: u32,
     pub(super) lost_at: Option<Instant>,
@@ -36,6 +39,15 @@ pub(super) struct Link {
     /// How often it came back.
     pub(super) restarts: u64,
     pub(super) last_error: String,
+}
+
+impl Link {
+    /// Whether this error says that the server itself is gone.
+    fn note_end(&mut self, error: &CallError) {
+        if error.kind == CallErrorKind::Unavailable {
+            self.generation = self.generation.saturating_add(1);
+        }
+    }
 }
 
 impl Answer {
@@ -63,6 +75,7 @@ impl Machine {
         let game_server = match outcome {
             Ok(game_server) => game_server,
             Err(error) => {
+                self.link.note_end(&error);
                 let urgent = self.stop.as_ref().is_some_and(Stop::has_something_to_deliver);
                 let interval = if urgent { CONNECT_INTERVAL_STOPPING } else { CONNECT_INTERVAL };
                 self.timers.set(Timer::Connect, (began + interval).max(now));
@@ -77,6 +90,7 @@ impl Machine {
             }
         };
         self.link.up = true;
+        self.link.given_up = false;
         self.link.changed = Some(now);
         self.timers.cancel(Timer::Connect);
         if !matches!(self.child, Child::Held { .. }) {
@@ -93,33 +107,34 @@ impl Machine {
             out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
             self.check_pod(&game_server, out);
         }
-        self.retire_reconnected();
+        self.self_shutdown_reconnected();
         self.look_at(now, &game_server, out);
-        self.hold_looked(now, &game_server, out);
+        self.held_start_looked(now, &game_server, out);
         self.beat_at_once();
         if self.stop.is_some() {
             self.shutdown_connected(now, &game_server, out);
         } else {
-            self.claim_connected(&game_server, out);
+            self.readiness_connected(&game_server, out);
         }
     }
 
     pub(super) fn link_lost(&mut self, now: Instant, error: &CallError, out: &mut Effects) {
+        self.link.note_end(error);
         self.link.up = false;
         self.link.lost_at = Some(now);
         self.link.changed = Some(now);
         self.link.last_error.clone_from(&error.message);
         self.timers.set(Timer::Connect, now);
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
-        self.claim_disconnected();
+        self.timers.cancel(Timer::ReadyLook);
+        self.readiness.disconnected();
         self.publications.iter_mut().for_each(Publication::forget);
         self.metadata.compare_again();
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
-        self.hold_timed_out(now, out);
         if self.link.ever {
-            return;
+            return self.held_start_timed_out(now, out);
         }
         let (waited, error) = (now - self.started, self.link.last_error.clone());
         if self.config.sdk == SdkMode::Required {
@@ -127,10 +142,29 @@ impl Machine {
             self.begin_stop(now, "sdk", Some(ExitReason::NoSdk), false, out);
             return;
         }
+        self.held_start_timed_out(now, out);
         self.link.given_up = true;
         out.push(Effect::Log(Notice::ProbeOnly { waited, error }));
         if self.phase == Phase::Served {
             self.enter_ready(out, Notice::ReadyProbeOnly { after: waited });
+        }
+    }
+
+    /// Inside Kubernetes, before Agones loses its patience: nothing reaches it.
+    pub(super) fn no_beats_due(&mut self, now: Instant, out: &mut Effects) {
+        if !self.link.ever {
+            let (waited, error) = (now - self.started, self.link.last_error.clone());
+            out.push(Effect::Log(Notice::NoBeats { waited, error }));
+        }
+    }
+
+    /// How the link stands, for a line about something else.
+    pub(super) fn link_in_words(&self) -> String {
+        match &self.link {
+            _ if self.config.sdk == SdkMode::Off => "off".into(),
+            link if link.up => "connected".into(),
+            link if link.last_error.is_empty() => "not connected yet".into(),
+            link => format!("not connected: {}", link.last_error),
         }
     }
 
@@ -140,12 +174,17 @@ impl Machine {
         let first = self.game_server.is_none();
         let before = self.health_interval();
         self.publications.iter_mut().for_each(|publication| publication.learn(game_server));
-        self.claim_learn(game_server);
-        self.watch_looked(now, game_server, out);
+        self.readiness.learn(now, self.link.generation, game_server);
+        self.allocation_looked(now, game_server, out);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;
-        let adopt =
-            !self.health.watching && self.stop.is_none() && game_server.state.is_ready_or_later() && !starts_ready;
+        // A wrapper's game has just been started, whatever was there before it: its liveness counts from its first
+        // passed readiness round on.
+        let adopt = !self.config.wrapper
+            && !self.health.watching
+            && self.stop.is_none()
+            && game_server.state.is_ready_or_later()
+            && !starts_ready;
         self.game_server = Some(game_server.clone());
         let interval = self.health_interval();
         if interval != before {

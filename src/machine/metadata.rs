@@ -6,7 +6,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::claim::Claim;
 use super::event::CallError;
 use super::{Call, Config, Effect, Effects, Machine, Notice, Timer};
 use crate::sdk::game_server::{GameServer, SDK_PREFIX};
@@ -97,7 +96,7 @@ impl Metadata {
 
 impl Machine {
     pub(super) fn next_metadata_call(&mut self) -> Option<Call> {
-        if self.stop.is_some() || self.claim != Claim::Confirmed {
+        if self.stop.is_some() || !self.readiness.is_confirmed() {
             return None;
         }
         let game_server = self.game_server.as_ref()?;

@@ -3,26 +3,27 @@
 //! Everything that is decided is decided here, and nothing else happens here:
 //! no clock, no environment, no I/O, no logging (a log line is an effect). The
 //! files beside this one are one subject each: `link` (the SDK server comes
-//! and goes), `claim` (the way to Ready), `health` (liveness and beats),
+//! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
-//! `watch` (allocations and their hook), `retire` (idle and old servers),
+//! `allocation` (allocations and their hook), `self_shutdown` (idle and old servers),
 //! `stop` (the way out).
 
+mod allocation;
 pub mod catalogue;
-mod claim;
 mod config;
 mod counter;
 mod effect;
 mod event;
 mod health;
-mod hold;
+mod held_start;
 mod link;
 mod list;
 mod metadata;
 mod notice;
 mod phase;
 mod publish;
-mod retire;
+mod readiness;
+mod self_shutdown;
 mod snapshot;
 mod stop;
 #[cfg(any(test, fuzzing))]
@@ -30,7 +31,6 @@ mod stop;
 pub mod tests;
 mod timers;
 mod variables;
-mod watch;
 
 use std::time::{Duration, Instant};
 
@@ -41,23 +41,27 @@ pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
 
-use self::claim::{Claim, Seen};
+use self::allocation::Allocation;
 use self::health::Health;
-use self::hold::Child;
+use self::held_start::Child;
 use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
-use self::retire::Retire;
+use self::readiness::Readiness;
+use self::self_shutdown::SelfShutdown;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
 use self::timers::{Timer, Timers};
-use self::watch::Watch;
 use crate::exit::ExitReason;
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 
 /// How often a line says what is being waited for.
 const WAIT_REPORT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Inside Kubernetes, an SDK server that is missing for this long at the start is warned about: by default Agones waits
+/// some 15 s for the first beat.
+const NO_BEATS_AFTER: Duration = Duration::from_secs(3);
 
 /// Effects of one step, in the order in which they are to be performed.
 pub type Effects = Vec<Effect>;
@@ -73,21 +77,16 @@ pub struct Machine {
     /// never waits for more than one.
     call: Option<(Call, Instant)>,
     link: Link,
-    claim: Claim,
-    seen: Seen,
+    readiness: Readiness,
     health: Health,
     /// One a source, in the order of the settings.
     publications: Vec<Publication>,
     metadata: Metadata,
-    watch: Watch,
-    retire: Retire,
+    allocation: Allocation,
+    self_shutdown: SelfShutdown,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
     game_server: Option<GameServer>,
-    /// Lines seen that the log probe waits for.
-    lines: u32,
-    /// Why readiness failed last, for the line that says so.
-    last_failure: String,
     /// Wrapper: the child's life.
     child: Child,
     /// It has been Ready once.
@@ -103,21 +102,18 @@ impl Machine {
         Self {
             publications: config.publishes.iter().map(Publication::new).collect(),
             metadata: Metadata::new(&config),
-            watch: Watch::default(),
-            retire: Retire::default(),
+            allocation: Allocation::default(),
+            self_shutdown: SelfShutdown::default(),
             config,
             started: now,
             phase: Phase::Waiting,
             timers: Timers::default(),
             call: None,
             link: Link::default(),
-            claim: Claim::Idle,
-            seen: Seen::default(),
+            readiness: Readiness::default(),
             health: Health::default(),
             stop: None,
             game_server: None,
-            lines: 0,
-            last_failure: "no readiness round has ended yet".into(),
             child: Child::None,
             was_ready: false,
             seen_at: SeenAt::default(),
@@ -127,18 +123,19 @@ impl Machine {
     /// The first effects: look at the game and, beside it, for the SDK server.
     pub fn start(&mut self, now: Instant, out: &mut Effects) {
         out.push(Effect::SetHealthInterval(self.health_interval()));
-        self.start_game(out);
-        if let Some(timeout) = self.config.ready_timeout {
-            self.timers.set(Timer::ReadyTimeout, now + timeout);
-        }
+        self.start_game(now, out);
         self.timers.set(Timer::WaitReport, now + WAIT_REPORT_INTERVAL);
         if self.config.sdk == SdkMode::Off {
-            out.push(Effect::Log(Notice::SdkOff));
+            let in_kubernetes = self.config.pod_hostname.is_some();
+            out.push(Effect::Log(if in_kubernetes { Notice::SdkOffInKubernetes } else { Notice::SdkOff }));
         } else {
             self.timers.set(Timer::Connect, now);
             self.timers.set(Timer::SdkConnectTimeout, now + self.config.sdk_connect_timeout);
+            if self.config.pod_hostname.is_some() {
+                self.timers.set(Timer::NoBeats, now + NO_BEATS_AFTER);
+            }
         }
-        self.watch_begin(now);
+        self.allocation_looks_begin(now);
         self.step(now, Event::Tick, out);
     }
 
@@ -187,7 +184,7 @@ impl Machine {
                 self.seen_at.readiness = Some((now, reports));
             }
             Event::ReadinessFailed(reports) => {
-                self.readiness_failed(&reports, out);
+                self.readiness_failed(now, &reports, out);
                 self.seen_at.readiness = Some((now, reports));
             }
             Event::LivenessChecked(reports) => {
@@ -219,20 +216,21 @@ impl Machine {
                 match &outcome {
                     Ok(game_server) => {
                         self.look_at(now, game_server, out);
-                        self.hold_looked(now, game_server, out);
+                        self.held_start_looked(now, game_server, out);
                     }
-                    Err(_) => self.hold_failed(now),
+                    Err(_) => self.held_start_look_failed(now),
                 }
                 if self.stop.is_some() {
                     self.shutdown_looked(now, outcome, out);
                 } else {
-                    self.claim_looked(now, outcome, out);
+                    self.readiness_looked(now, began, outcome, out);
                 }
                 if looked {
-                    self.retire_if_due(now, out);
+                    self.shut_down_if_due(now, out);
                 }
             }
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
+            Answer::Allocate(outcome) => self.allocate_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
             Answer::GetCounter(outcome) => self.counter_answered(now, call, outcome.map(Some), out),
@@ -250,12 +248,14 @@ impl Machine {
             Timer::Connect => self.link.attempt_due = true,
             Timer::SdkConnectTimeout => self.sdk_connect_timed_out(now, out),
             Timer::ReadyTimeout => self.ready_timed_out(now, out),
+            Timer::NoBeats => self.no_beats_due(now, out),
+            Timer::Reason => self.log_reason(now, out),
             Timer::WaitReport => self.report_wait(now, out),
-            Timer::Claim => self.claim_due(out),
-            Timer::Hold => self.hold_due(),
+            Timer::ReadyLook => self.next_look_due(out),
+            Timer::AddressLook => self.held_start_look_due(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
-            Timer::Watch => self.watch_due(now),
+            Timer::AllocationLook => self.allocation_look_due(now),
             Timer::ShutdownStep => self.shutdown_step_due(),
             Timer::ShutdownBound => self.shutdown_bound(out),
             Timer::Kill => self.kill_due(now, out),
@@ -273,10 +273,10 @@ impl Machine {
             return std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect);
         }
         self.next_stop_call()
-            .or_else(|| self.next_hold_call())
-            .or_else(|| self.next_claim_call())
+            .or_else(|| self.next_held_start_call())
+            .or_else(|| self.readiness.next_call())
             .or_else(|| self.next_beat())
-            .or_else(|| self.next_watch_call())
+            .or_else(|| self.next_allocation_call())
             .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_publish_call())
     }
@@ -293,59 +293,18 @@ impl Machine {
     fn waiting_for(&self) -> Option<(&'static str, String)> {
         Some(match self.phase {
             Phase::Waiting if matches!(self.child, Child::Held { .. }) => {
-                ("the GameServer's address before the start of the game", self.link.last_error.clone())
+                let what = if self.link.ever {
+                    "the GameServer's address before the start of the game"
+                } else {
+                    "the SDK server before the start of the game"
+                };
+                (what, self.link.last_error.clone())
             }
-            Phase::Waiting => ("the readiness probes", self.last_failure.clone()),
+            Phase::Waiting => ("the readiness probes", self.readiness.last_failure().to_owned()),
             Phase::Served if !self.link.up => ("the SDK server", self.link.last_error.clone()),
-            Phase::Served => ("Agones to show Ready", self.claim_failure()),
+            Phase::Served => ("Agones to show Ready", self.unconfirmed_because()),
             Phase::Ready | Phase::Stopping | Phase::Gone => return None,
         })
-    }
-
-    fn lines_seen(&mut self, lines: u32, out: &mut Effects) {
-        if self.lines >= self.config.ready_lines {
-            return;
-        }
-        self.lines = self.lines.saturating_add(lines);
-        out.push(Effect::ReportLines(self.lines));
-        if self.lines >= self.config.ready_lines {
-            out.push(Effect::StopWatching);
-        }
-    }
-
-    fn readiness_failed(&mut self, reports: &[ProbeReport], out: &mut Effects) {
-        let first = self.phase == Phase::Waiting && self.health.readiness_failures == 0;
-        self.health.readiness_failures = self.health.readiness_failures.saturating_add(1);
-        self.last_failure = failures(reports);
-        if first {
-            out.push(Effect::Log(Notice::Waiting { reason: self.last_failure.clone() }));
-        }
-    }
-
-    fn readiness_passed(&mut self, now: Instant, out: &mut Effects) {
-        if self.stop.is_some() {
-            return;
-        }
-        if self.phase == Phase::Waiting {
-            self.phase = Phase::Served;
-            self.timers.cancel(Timer::ReadyTimeout);
-            out.push(Effect::Log(Notice::Served { after: now - self.started }));
-            self.watch_liveness(self.config.liveness_is_readiness, out);
-            if self.is_probe_only() {
-                self.enter_ready(out, Notice::ReadyProbeOnly { after: now - self.started });
-            }
-        }
-        self.claim_round_passed();
-    }
-
-    fn ready_timed_out(&mut self, now: Instant, out: &mut Effects) {
-        // A GameServer that has been Ready before may have players on it: liveness decides there.
-        if self.phase != Phase::Waiting || self.health.watching {
-            return;
-        }
-        let timeout = self.config.ready_timeout.unwrap_or_default();
-        out.push(Effect::Log(Notice::ReadyTimedOut { timeout, reason: self.last_failure.clone() }));
-        self.begin_stop(now, "readiness", Some(ExitReason::GameServerGone), false, out);
     }
 
     fn enter_ready(&mut self, out: &mut Effects, notice: Notice) {

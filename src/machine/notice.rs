@@ -15,8 +15,9 @@ use super::event::ProcessEnd;
 pub enum Notice {
     Started { version: &'static str, mode: &'static str, sdk: String, readiness: String },
     Waiting { reason: String },
+    WaitingReason { reason: String },
     StillWaiting { waiting_for: String, waited: Duration, last_failure: String },
-    Served { after: Duration },
+    Served { after: Duration, sdk: String },
     SdkConnected { name: String, state: String, attempts: u32 },
     SdkAttemptFailed { error: String },
     SdkLost { error: String },
@@ -24,12 +25,18 @@ pub enum Notice {
     ProbeOnly { waited: Duration, error: String },
     SdkRequired { waited: Duration, error: String },
     SdkOff,
+    SdkOffInKubernetes,
+    NoBeats { waited: Duration, error: String },
     ForeignGameServer { name: String, hostname: String },
     IntervalNotBelowPeriod { interval: Duration, period: Duration },
     Adopted { state: String },
     ReadyCalled { state: String },
     ReadyFailed { error: String },
+    ReadyUnanswered { error: String },
+    ReadyOverdue { state: String, after: Duration },
     ReadyAgain { state: String, after: Duration },
+    AllocationAtRisk { after: Duration },
+    AllocateFailed { error: String },
     Ready { state: String, after: Duration },
     ReadyProbeOnly { after: Duration },
     ReadyImpossible { state: String },
@@ -107,6 +114,9 @@ impl Notice {
                 ],
             ),
             Self::Waiting { reason } => (Info, "waiting for the game server", vec![("reason", reason.clone())]),
+            Self::WaitingReason { reason } => {
+                (Info, "the game server is not ready for another reason now", vec![("reason", reason.clone())])
+            }
             Self::StillWaiting { waiting_for, waited, last_failure } => (
                 Warn,
                 "still waiting",
@@ -116,9 +126,11 @@ impl Notice {
                     ("last_failure", last_failure.clone()),
                 ],
             ),
-            Self::Served { after } => {
-                (Info, "the game server is up: every readiness probe has passed", vec![("after", seconds(*after))])
-            }
+            Self::Served { after, sdk } => (
+                Info,
+                "the game server is up: every readiness probe has passed",
+                vec![("after", seconds(*after)), ("sdk", sdk.clone())],
+            ),
             Self::SdkConnected { name, state, attempts } => (
                 Info,
                 "connected to the SDK server",
@@ -145,6 +157,19 @@ impl Notice {
                 vec![("waited", seconds(*waited)), ("error", error.clone())],
             ),
             Self::SdkOff => (Info, "AGONES_SHIM_SDK=off: running probe-only, nothing is reported to Agones", vec![]),
+            Self::SdkOffInKubernetes => (
+                Warn,
+                "AGONES_SHIM_SDK=off inside Kubernetes: no Ready() and no beat is sent, so Agones will call this GameServer \
+                 Unhealthy and delete it unless something else sends them",
+                vec![],
+            ),
+            Self::NoBeats { waited, error } => (
+                Warn,
+                "NO BEAT REACHES AGONES: the SDK server cannot be reached. Agones calls the GameServer Unhealthy when no beat \
+                 has come spec.health.initialDelaySeconds + periodSeconds x failureThreshold after the game's start (20 s by \
+                 default)",
+                vec![("waited", seconds(*waited)), ("error", error.clone())],
+            ),
             Self::ForeignGameServer { name, hostname } => (
                 Warn,
                 "THIS IS PROBABLY ANOTHER POD'S SDK SERVER: its GameServer is not named like this Pod \
@@ -165,10 +190,31 @@ impl Notice {
             ),
             Self::ReadyCalled { state } => (Info, "calling Ready()", vec![("state", state.clone())]),
             Self::ReadyFailed { error } => (Warn, "Ready() failed, trying again", vec![("error", error.clone())]),
+            Self::ReadyUnanswered { error } => (
+                Warn,
+                "no answer to Ready(): the SDK server may have it all the same, so it is not called again, waiting for it to \
+                 show",
+                vec![("error", error.clone())],
+            ),
+            Self::ReadyOverdue { state, after } => (
+                Warn,
+                "Ready() is with the SDK server but does not show: waiting for it, for a second one could undo an allocation",
+                vec![("state", state.clone()), ("after", seconds(*after))],
+            ),
             Self::ReadyAgain { state, after } => (
                 Warn,
-                "Ready() was acknowledged but does not show, calling it again",
+                "the SDK server that had Ready() is gone and it does not show, calling it again",
                 vec![("state", state.clone()), ("after", seconds(*after))],
+            ),
+            Self::AllocationAtRisk { after } => (
+                Warn,
+                "allocated while Ready() was on its way, which would undo the allocation: calling Allocate() to keep it",
+                vec![("after", seconds(*after))],
+            ),
+            Self::AllocateFailed { error } => (
+                Warn,
+                "Allocate() failed and is not repeated: the GameServer may have fallen back to Ready with a match on it",
+                vec![("error", error.clone())],
             ),
             Self::Ready { state, after } => {
                 (Info, "the GameServer is ready", vec![("state", state.clone()), ("after", seconds(*after))])

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::hold::Child;
+use super::held_start::Child;
 use super::{Machine, Phase, ProbeReport};
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;

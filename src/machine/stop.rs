@@ -5,7 +5,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::claim::Claim;
 use super::event::{CallError, CallErrorKind};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProcessEnd, StopSnapshot, Timer};
 use crate::exit::ExitReason;
@@ -153,7 +152,7 @@ impl Machine {
         self.phase = Phase::Stopping;
         self.timers.cancel_all();
         self.health.beat_wanted = false;
-        self.claim = Claim::Idle;
+        self.readiness.stop();
         out.push(Effect::StopProbing);
         self.end_allocated_hook(out);
         out.push(Effect::Log(Notice::Stopping { reason }));
@@ -163,7 +162,8 @@ impl Machine {
             super::Child::Ended(end) => (Child::Ended(end), true),
             super::Child::Started => (Child::Running, false),
         };
-        let hook = self.config.stop_hook && !child_ended;
+        // Nor for a game that was never started.
+        let hook = self.config.stop_hook && !child_ended && !matches!(self.child, super::Child::Held { .. });
         self.stop = Some(Stop {
             began: now,
             reason,

@@ -11,18 +11,22 @@ pub(super) enum Timer {
     SdkConnectTimeout,
     /// `AGONES_SHIM_READY_TIMEOUT_SECS`.
     ReadyTimeout,
+    /// An SDK server that is still missing is warned about.
+    NoBeats,
+    /// The next line that names another reason why the game is not ready.
+    Reason,
     /// The next line that says what is being waited for.
     WaitReport,
     /// The next look at the GameServer on the way to Ready.
-    Claim,
+    ReadyLook,
     /// The next look at the GameServer of a child that is held.
-    Hold,
+    AddressLook,
     /// The next try of the Counters and the List that were rejected.
     PublishRetry,
     /// The next try of labels and annotations that were rejected.
     MetadataRetry,
     /// The next look for an allocation.
-    Watch,
+    AllocationLook,
     /// The next step of delivering and confirming Shutdown().
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
@@ -33,16 +37,18 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 13] = [
+const ALL: [Timer; 15] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
+    Timer::NoBeats,
+    Timer::Reason,
     Timer::WaitReport,
-    Timer::Claim,
-    Timer::Hold,
+    Timer::ReadyLook,
+    Timer::AddressLook,
     Timer::PublishRetry,
     Timer::MetadataRetry,
-    Timer::Watch,
+    Timer::AllocationLook,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
     Timer::Kill,
@@ -103,11 +109,11 @@ mod tests {
         let mut timers = Timers::default();
         timers.set(Timer::Connect, at(3));
         timers.set(Timer::Leave, at(1));
-        timers.set(Timer::Claim, at(2));
+        timers.set(Timer::ReadyLook, at(2));
         assert_eq!(timers.next_deadline(), Some(at(1)));
         assert_eq!(timers.take_due(at(0)), None);
         assert_eq!(timers.take_due(at(2)), Some(Timer::Leave));
-        assert_eq!(timers.take_due(at(2)), Some(Timer::Claim));
+        assert_eq!(timers.take_due(at(2)), Some(Timer::ReadyLook));
         assert_eq!(timers.take_due(at(2)), None);
         assert_eq!(timers.next_deadline(), Some(at(3)));
     }

@@ -1,15 +1,20 @@
 //! When which readiness probe is tried again, and when all have passed in one round.
 //!
 //! Pure. With a set interval every round runs all probes. Adaptive, a probe
-//! that nothing answers is tried every 0.05 s (a refused connection costs some
-//! 30 microseconds, and the game never sees it), one that answers but not yet
-//! well every second, so that a loading server's log is not flooded; one that
-//! has passed rests until the deciding round, which runs all.
+//! that nothing answers is tried every 0.05 s at first, and every 0.5 s at last:
+//! a game that took a minute may wait another 0.3 s, and looking costs less the
+//! longer it takes. One that answers but not yet well is tried every second, so
+//! that a loading server's log is not flooded; one that has passed rests until
+//! the deciding round, which runs all.
 
 use std::time::{Duration, Instant};
 
-/// Nothing answers yet.
+/// Nothing answers yet: the least time until the next try.
 const REFUSED_INTERVAL: Duration = Duration::from_millis(50);
+/// And the most.
+const REFUSED_INTERVAL_MAX: Duration = Duration::from_millis(500);
+/// Between the two, one part in so many of the time waited.
+const REFUSED_PARTS: u32 = 200;
 /// Something answers.
 const ANSWERED_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -28,6 +33,7 @@ pub enum Try {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     interval: Option<Duration>,
+    since: Instant,
     next: Vec<Next>,
     /// No deciding round before this: it meets probes that have connected.
     decide_at: Instant,
@@ -44,7 +50,7 @@ impl Schedule {
     /// Of so many probes, all due now. `interval` `None` is adaptive.
     #[must_use]
     pub fn new(probes: usize, interval: Option<Duration>, now: Instant) -> Self {
-        Self { interval, next: vec![Next::At(now); probes], decide_at: now }
+        Self { interval, since: now, next: vec![Next::At(now); probes], decide_at: now }
     }
 
     /// When [`Schedule::due`] will name a probe.
@@ -81,13 +87,15 @@ impl Schedule {
             }
             self.decide_at = began + ANSWERED_INTERVAL;
         }
+        let waited = began.saturating_duration_since(self.since);
+        let refused_interval = (waited / REFUSED_PARTS).clamp(REFUSED_INTERVAL, REFUSED_INTERVAL_MAX);
         for &(probe, outcome) in round {
             let at = |interval: Duration| Next::At((began + interval).max(now));
             self.next[probe] = match (self.interval, outcome) {
                 (Some(interval), _) => at(interval),
                 (None, Try::Passed) => Next::Deciding,
                 (None, Try::Answered) => at(ANSWERED_INTERVAL),
-                (None, Try::Refused) => at(REFUSED_INTERVAL),
+                (None, Try::Refused) => at(refused_interval),
             };
         }
         false
@@ -112,6 +120,21 @@ mod tests {
         assert_eq!(schedule.next_due(), millis(start, 50));
         assert_eq!(schedule.due(millis(start, 50)), [0]);
         assert_eq!(schedule.due(millis(start, 1000)), [0, 1]);
+    }
+
+    #[test]
+    fn the_longer_nothing_answers_the_less_often_it_is_tried_up_to_half_a_second() {
+        let start = Instant::now();
+        for (waited, interval) in [(0, 50), (5_000, 50), (10_000, 50), (20_000, 100), (60_000, 300), (100_000, 500)] {
+            let mut schedule = Schedule::new(1, None, start);
+            let began = millis(start, waited);
+            assert!(!schedule.record(&[(0, Refused)], began, began));
+            assert_eq!(schedule.next_due(), millis(start, waited + interval), "{waited}");
+        }
+        let mut schedule = Schedule::new(1, None, start);
+        let day = start + Duration::from_secs(86_400);
+        assert!(!schedule.record(&[(0, Refused)], day, day));
+        assert_eq!(schedule.next_due(), day + REFUSED_INTERVAL_MAX);
     }
 
     #[test]

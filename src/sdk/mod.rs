@@ -54,6 +54,11 @@ pub trait Sdk {
     /// # Errors
     /// As [`Sdk::game_server`].
     fn ready(&mut self) -> Result<(), CallError>;
+    /// Asks for state Allocated. The answer means that it is queued.
+    ///
+    /// # Errors
+    /// As [`Sdk::game_server`].
+    fn allocate(&mut self) -> Result<(), CallError>;
     /// Asks for state Shutdown. The answer means that it is queued.
     ///
     /// # Errors
@@ -159,6 +164,10 @@ impl Sdk for GrpcSdk {
 
     fn ready(&mut self) -> Result<(), CallError> {
         self.unary(&proto::READY, &sdk::Empty {}).map(drop)
+    }
+
+    fn allocate(&mut self) -> Result<(), CallError> {
+        self.unary(&proto::ALLOCATE, &sdk::Empty {}).map(drop)
     }
 
     fn shutdown(&mut self) -> Result<(), CallError> {

@@ -21,10 +21,11 @@ pub const BUCKETS: [Duration; 7] = [
 ];
 
 /// Agones' own names of the methods; `Connect` opens a connection and reads the GameServer.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "Connect",
     "GetGameServer",
     "Ready",
+    "Allocate",
     "Shutdown",
     "Health",
     "GetCounter",
@@ -97,15 +98,16 @@ fn place(call: &Call) -> usize {
         Call::Connect => 0,
         Call::GetGameServer => 1,
         Call::Ready => 2,
-        Call::Shutdown => 3,
-        Call::Health => 4,
-        Call::GetCounter(_) => 5,
-        Call::UpdateCounter { .. } => 6,
-        Call::GetList(_) => 7,
-        Call::AddListValue { .. } => 8,
-        Call::RemoveListValue { .. } => 9,
-        Call::SetLabel(_) => 10,
-        Call::SetAnnotation(_) => 11,
+        Call::Allocate => 3,
+        Call::Shutdown => 4,
+        Call::Health => 5,
+        Call::GetCounter(_) => 6,
+        Call::UpdateCounter { .. } => 7,
+        Call::GetList(_) => 8,
+        Call::AddListValue { .. } => 9,
+        Call::RemoveListValue { .. } => 10,
+        Call::SetLabel(_) => 11,
+        Call::SetAnnotation(_) => 12,
     }
 }
 
@@ -143,6 +145,7 @@ mod tests {
             Call::Connect,
             Call::GetGameServer,
             Call::Ready,
+            Call::Allocate,
             Call::Shutdown,
             Call::Health,
             Call::GetCounter(text()),

@@ -46,7 +46,7 @@ pub(super) static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_READY_EXEC", 
 
 static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_READY_INTERVAL_SECS", "SECONDS", seconds)
     .help(
-        "Time between readiness rounds. Adaptive is 0.05 s while refused, 1 s once something answers but not yet well",
+        "Time between readiness rounds. Adaptive is 0.05 s while refused, growing with the time waited to 0.5 s, 1 s once something answers but not yet well",
     )
     .otherwise(Default::Words("adaptive"));
 

@@ -336,21 +336,6 @@ fn a_ready_that_failed_is_not_repeated_on_a_gameserver_that_was_allocated_meanwh
     stops_cleanly(&mut shim);
 }
 
-/// SPEC.md 2.4: still Scheduled after 10 s is a cause to call again.
-#[test]
-fn a_ready_that_was_acknowledged_and_never_applied_is_called_again() {
-    let game = Game::open();
-    let sdk = ScriptedSdk::start();
-    sdk.next("Ready", Answer::Ignored);
-    let mut shim = sidecar(&game).sdk(&sdk).spawn();
-    let first = sdk.wait_for_call("Ready", SOON);
-    let second = sdk.wait_for_count("Ready", 2, beyond(10));
-    assert!(second.at - first.at >= secs(9), "{:?}", second.at - first.at);
-    shim.wait_for_line(READY, SOON);
-    every_ready_follows_a_look(&sdk);
-    stops_cleanly(&mut shim);
-}
-
 /// Agones' own local mode starts in Ready, with this label.
 #[test]
 fn local_mode_gets_one_ready() {

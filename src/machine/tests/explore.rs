@@ -92,6 +92,10 @@ impl Node {
         let mut effects = Effects::new();
         next.machine.step(next.now, event.clone(), &mut effects);
         check(&mut next.seen, event, &effects);
+        let says_why =
+            |effect: &Effect| matches!(effect, Effect::Log(Notice::Ready { .. } | Notice::ReadyProbeOnly { .. }));
+        let became_ready = next.machine.phase == Phase::Ready && self.machine.phase != Phase::Ready;
+        assert!(!became_ready || effects.iter().any(says_why), "Ready for no reason: {event:?} {effects:?}");
         next
     }
 }
@@ -113,10 +117,7 @@ fn answers(call: &Call) -> Vec<Answer> {
             State::Unhealthy,
             State::Unset,
         ];
-        let mut answers: Vec<Answer> = states
-            .into_iter()
-            .map(|state| answer(Ok(GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() })))
-            .collect();
+        let mut answers: Vec<Answer> = states.into_iter().map(|state| answer(Ok(shown(state)))).collect();
         answers.extend(failures().map(|error| answer(Err(error))));
         answers
     };
@@ -124,6 +125,7 @@ fn answers(call: &Call) -> Vec<Answer> {
         Call::Connect => looks(Answer::Connected),
         Call::GetGameServer => looks(Answer::GameServer),
         Call::Ready => plain(Answer::Ready),
+        Call::Allocate => plain(Answer::Allocate),
         Call::Shutdown => plain(Answer::Shutdown),
         Call::Health => plain(Answer::Health),
         Call::SetLabel(_) => plain(Answer::SetLabel),
@@ -148,13 +150,35 @@ fn answers(call: &Call) -> Vec<Answer> {
 
 /// What has happened by the time that a GameServer in this state counts as Ready.
 fn until_ready(state: State) -> Vec<Event> {
-    let game_server = GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() };
+    let game_server = shown(state);
     vec![
         Event::Answered(Answer::Connected(Ok(game_server.clone()))),
         Event::Answered(Answer::Health(Ok(()))),
         Event::ReadinessPassed(report(Ok(()))),
         Event::Answered(Answer::GameServer(Ok(game_server))),
     ]
+}
+
+fn shown(state: State) -> GameServer {
+    GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() }
+}
+
+/// What has happened by the time that Ready() is called, the connection being old enough for it, and then answered.
+fn until(answers: &[Answer]) -> Vec<Event> {
+    let mut events = vec![
+        Event::Answered(Answer::Connected(Ok(shown(State::Scheduled)))),
+        Event::Answered(Answer::Health(Ok(()))),
+        Event::Tick,
+        Event::ReadinessPassed(report(Ok(()))),
+        Event::Answered(Answer::GameServer(Ok(shown(State::Scheduled)))),
+    ];
+    for answer in answers {
+        events.extend([Event::Answered(answer.clone()), Event::Tick]);
+    }
+    if matches!(answers, [.., Answer::GameServer(_)]) {
+        events.pop();
+    }
+    events
 }
 
 /// How often which event came in which phase.
@@ -174,10 +198,11 @@ fn kind(event: &Event) -> String {
 
 fn begin(config: Config) -> Node {
     let now = Instant::now();
+    let mut seen = Seen::default();
+    seen.wrapper = config.wrapper;
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
-    let mut seen = Seen::default();
     check(&mut seen, &Event::Tick, &effects);
     Node { machine, seen, now }
 }
@@ -271,7 +296,7 @@ fn assert_coverage(met: &Met) {
             assert_eq!(met.contains_key(&(phase, event.to_owned())), possible, "{event} in {phase:?}");
         }
     }
-    for call in ["Connected", "GameServer", "Ready", "Shutdown", "Health", "GetCounter", "UpdateCounter"] {
+    for call in ["Connected", "GameServer", "Ready", "Allocate", "Shutdown", "Health", "GetCounter", "UpdateCounter"] {
         for outcome in ["Ok", "Unavailable", "DeadlineExceeded", "Rejected"] {
             let answer = format!("{call} {outcome}");
             assert!(met.keys().any(|(_, kind)| *kind == answer), "the answer {answer} never came");
@@ -286,10 +311,15 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         Config { publishes: vec![publishes], ..config() }
     };
     let configs = [
-        ("sidecar with a Counter", publishing(false, None), vec![]),
+        (
+            "sidecar with a Counter",
+            publishing(false, None),
+            until(&[Answer::Ready(Ok(())), Answer::GameServer(Ok(shown(State::Allocated)))]),
+        ),
         ("sidecar with a Counter, its capacity and a List", publishing(true, Some("names")), vec![]),
         ("sidecar that needs an SDK server", Config { sdk: SdkMode::Required, ..config() }, vec![]),
-        ("wrapper", wrapper(), vec![]),
+        ("wrapper", wrapper(), until(&[])),
+        ("sidecar", config(), until(&[Answer::Ready(Err(error(CallErrorKind::DeadlineExceeded)))])),
         (
             "wrapper with hook and bounds",
             Config {
@@ -301,6 +331,17 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
             vec![],
         ),
         ("wrapper that waits for its address", Config { wait_for_sdk: true, ..wrapper() }, vec![]),
+        (
+            "wrapper that needs an SDK server and waits for its address",
+            Config {
+                sdk: SdkMode::Required,
+                wait_for_sdk: true,
+                stop_hook: true,
+                ready_timeout: Some(Duration::from_secs(20)),
+                ..wrapper()
+            },
+            vec![],
+        ),
         (
             "sidecar that ends when it is empty",
             Config { idle_shutdown: Some(Duration::ZERO), ..publishing(false, None) },

@@ -26,7 +26,7 @@ fn an_sdk_server_that_is_45_s_late_still_gets_its_ready() {
     });
     world.run(45.0);
     world.server.reachable = true;
-    world.run(2.0);
+    world.run(3.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);
     assert_eq!(world.count("call Health"), 1);
     assert_eq!(world.count("info the GameServer is ready"), 1);
@@ -136,4 +136,43 @@ fn a_game_server_that_is_not_named_like_the_pod_is_a_loud_warning() {
         world.run(1.0);
         assert_eq!(world.count("ANOTHER POD'S"), warned, "{hostname:?} {name}");
     }
+}
+
+// F5
+#[test]
+fn a_link_that_was_found_late_and_is_lost_again_makes_nobody_probe_only() {
+    let mut world = World::started(config(), |world| world.server.reachable = false);
+    world.run(35.0);
+    assert_eq!(world.count("NO AGONES SDK"), 1);
+    assert!(world.machine.is_probe_only());
+    world.server.reachable = true;
+    world.run(2.0);
+    world.server.reachable = false;
+    world.run(5.0);
+    assert!(!world.machine.is_probe_only());
+    world.open();
+    world.run(1.0);
+    assert_eq!(world.machine.phase, Phase::Served, "Agones does not know it yet: {:#?}", world.trace);
+    world.server.reachable = true;
+    world.run(4.0);
+    assert_eq!(world.machine.phase, Phase::Ready, "{:#?}", world.trace);
+    assert_eq!(world.count("call Ready"), 1);
+}
+
+// H2
+#[test]
+fn inside_kubernetes_a_missing_sdk_server_is_a_warning_before_agones_loses_its_patience() {
+    let inside = || Config { pod_hostname: Some("game-1".into()), ..config() };
+    let missing = "warn NO BEAT REACHES AGONES";
+    for (config, reachable, warned) in [(inside(), false, 1), (inside(), true, 0), (config(), false, 0)] {
+        let mut world = World::started(config, |world| world.server.reachable = reachable);
+        world.run(25.0);
+        assert_eq!(world.count(missing), warned, "{:#?}", world.trace);
+        assert_eq!(
+            world.lines(&[missing]),
+            vec!["3.00 warn NO BEAT REACHES AGONES: the SDK server cannot be reached. Ag"; warned]
+        );
+    }
+    let off = World::started(Config { sdk: SdkMode::Off, ..inside() }, |_| ());
+    assert_eq!(off.count("warn AGONES_SHIM_SDK=off inside Kubernetes"), 1, "{:#?}", off.trace);
 }

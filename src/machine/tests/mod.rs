@@ -4,6 +4,8 @@
 #![cfg_attr(not(test), allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "the fuzzer's part"))]
 
 #[cfg(test)]
+mod allocation;
+#[cfg(test)]
 mod counter;
 #[cfg(test)]
 mod explore;
@@ -18,12 +20,10 @@ mod metadata;
 #[cfg(test)]
 mod ready;
 #[cfg(test)]
-mod retire;
+mod self_shutdown;
 #[cfg(test)]
 mod stop;
 pub mod walk;
-#[cfg(test)]
-mod watch;
 mod world;
 #[cfg(test)]
 mod wrapper;

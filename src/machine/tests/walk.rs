@@ -43,6 +43,12 @@ pub struct Seen {
     /// The state of the last look, cleared by Ready().
     looked: Option<GameServer>,
     connected: bool,
+    /// A server that is still there has a Ready(), or may have it; Allocate() was called for it.
+    ready_queued: bool,
+    allocation_kept: bool,
+    /// It was said that there is no SDK server, and none has come since.
+    probe_only: bool,
+    pub wrapper: bool,
     pub starts: usize,
     pub exits: usize,
     sdk_off: bool,
@@ -106,6 +112,7 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
         Call::Connect => Answer::Connected(outcome.map(|()| game_server(dice))),
         Call::GetGameServer => Answer::GameServer(outcome.map(|()| game_server(dice))),
         Call::Ready => Answer::Ready(outcome),
+        Call::Allocate => Answer::Allocate(outcome),
         Call::Shutdown => Answer::Shutdown(outcome),
         Call::Health => Answer::Health(outcome),
         Call::GetCounter(_) => Answer::GetCounter(outcome.map(|()| Counter { count: 0, capacity: 3 })),
@@ -152,6 +159,7 @@ fn event(dice: &mut Dice) -> Event {
 
 /// Holds what was done against what may be done.
 pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
+    check_answer(seen, event);
     match event {
         Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) => {
             seen.looked = Some(game_server.clone());
@@ -183,12 +191,18 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
             Effect::AwaitReadiness => seen.awaiting = true,
             Effect::CheckLiveness => seen.checking = true,
             Effect::StartScraping => seen.scraping = true,
-            Effect::StartStopHook(_) => seen.hook = true,
+            Effect::StartStopHook(_) => {
+                assert!(!seen.wrapper || seen.starts > 0, "a hook for a game that was never started");
+                seen.hook = true;
+            }
             Effect::StartAllocatedHook(_) => {
                 assert!(!std::mem::replace(&mut seen.allocated_hook, true), "one at a time");
                 assert_eq!(seen.stopping, None, "no hook begins on the way out");
             }
-            Effect::StartChild(_) => seen.starts += 1,
+            Effect::StartChild(_) => {
+                assert_eq!(seen.stopping, None, "no child is started on the way out");
+                seen.starts += 1;
+            }
             Effect::SendStopSignal | Effect::TerminateGroup => assert!(seen.starts > 0, "there is no child"),
             Effect::KillGroup => seen.killed = true,
             Effect::Exit(reason) => check_exit(seen, event, *reason),
@@ -203,6 +217,22 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
         assert!(seen.stopping.is_none() || !begins, "nothing begins on the way out: {effect:?}");
     }
     assert!(seen.starts <= 1, "the child is started once");
+    let starts = effects.iter().any(|effect| matches!(effect, Effect::StartChild(_)));
+    let stops = effects.iter().any(|effect| matches!(effect, Effect::Log(Notice::Stopping { .. })));
+    assert!(!(starts && stops), "a child is started only to be stopped: {effects:?}");
+}
+
+/// What an answer says about the server's queue and the link.
+fn check_answer(seen: &mut Seen, event: &Event) {
+    let Event::Answered(answer) = event else { return };
+    match answer.error().map(|error| error.kind) {
+        Some(CallErrorKind::Unavailable) => seen.ready_queued = false,
+        None | Some(CallErrorKind::DeadlineExceeded) if matches!(answer, Answer::Ready(_)) => {
+            (seen.ready_queued, seen.allocation_kept) = (true, false);
+        }
+        None if matches!(answer, Answer::Connected(_)) => seen.probe_only = false,
+        _ => {}
+    }
 }
 
 fn check_call(seen: &mut Seen, call: &Call) {
@@ -216,6 +246,14 @@ fn check_call(seen: &mut Seen, call: &Call) {
             let local = looked.local_mode && looked.state == State::Ready;
             assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
             assert_eq!(seen.stopping, None, "Ready() on the way out would undo Shutdown()");
+            assert!(!seen.ready_queued, "a second Ready() to a server that has one could undo an allocation");
+        }
+        Call::Allocate => {
+            let looked = seen.looked.take().expect("the state was read before Allocate()");
+            assert!(looked.state == State::Allocated && !looked.is_condemned(), "{looked:?}");
+            assert!(seen.ready_queued, "nothing of the shim's own puts the allocation at risk");
+            assert!(!std::mem::replace(&mut seen.allocation_kept, true), "Allocate() is not repeated");
+            assert_eq!(seen.stopping, None, "Allocate() on the way out would undo Shutdown()");
         }
         Call::Shutdown => {
             assert!(!seen.gave_up, "a crash must not look like a clean end");
@@ -256,14 +294,29 @@ fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Noti
             assert!(state == State::Ready || seen.zeros >= 3, "{seen:?}");
             assert!(effects.contains(&Effect::Call(Call::Shutdown)), "nothing comes between look and Shutdown()");
         }
-        Notice::SdkOff => seen.sdk_off = true,
+        Notice::SdkOff | Notice::SdkOffInKubernetes => seen.sdk_off = true,
+        Notice::ProbeOnly { .. } => seen.probe_only = true,
+        Notice::ReadyProbeOnly { .. } => {
+            assert!(seen.sdk_off || seen.probe_only, "ready before Agones knows it");
+        }
+        Notice::Ready { .. } => match event {
+            Event::Answered(Answer::Allocate(_)) => {}
+            Event::Answered(Answer::GameServer(Ok(shown))) => assert!(shown.state.is_ready_or_later(), "{shown:?}"),
+            event => panic!("{event:?} does not show Ready"),
+        },
+        Notice::SdkRequired { .. } => {
+            assert_eq!(seen.starts, 0, "a child was started only to be stopped");
+            seen.gave_up |= seen.stopping.is_none();
+        }
+        Notice::ReadyTimedOut { .. } => {
+            assert!(!seen.wrapper || seen.starts > 0, "the deadline of a game that was never started");
+            seen.gave_up |= seen.stopping.is_none();
+        }
         Notice::Stopping { reason } => {
             assert_eq!(seen.stopping, None, "the way out begins once");
             seen.stopping = Some(reason);
         }
-        Notice::LivenessLost { .. } | Notice::ReadyTimedOut { .. } | Notice::SdkRequired { .. } => {
-            seen.gave_up |= seen.stopping.is_none();
-        }
+        Notice::LivenessLost { .. } => seen.gave_up |= seen.stopping.is_none(),
         Notice::ShutdownConfirmed { .. }
         | Notice::ShutdownPointless { .. }
         | Notice::ShutdownUndelivered { .. }
@@ -323,7 +376,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
     let wrapper = config.wrapper;
     let mut now = Instant::now();
     let mut machine = Machine::new(config, now);
-    let mut seen = Seen::default();
+    let mut seen = Seen { wrapper, ..Seen::default() };
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, &Event::Tick, &effects);

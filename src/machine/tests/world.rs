@@ -66,6 +66,8 @@ pub struct Server {
     pub lists: BTreeMap<String, List>,
     /// Calls of this name are rejected.
     pub rejects: Vec<&'static str>,
+    /// Calls of this name hang until their deadline, and what they ask for happens all the same.
+    pub hangs: Vec<&'static str>,
     /// Ready() and Shutdown() show this long after the call; `None` is never.
     pub applies_after: Option<Duration>,
     /// Labels and annotations are acknowledged, and lost.
@@ -115,6 +117,7 @@ impl World {
             game: game_server,
             lists: BTreeMap::new(),
             rejects: Vec::new(),
+            hangs: Vec::new(),
             applies_after: Some(secs(0.5)),
             loses_metadata: false,
             pending: None,
@@ -204,6 +207,13 @@ impl World {
     /// Something happens this many seconds from now.
     pub fn later(&mut self, seconds: f64, event: Event) {
         self.later.push((self.now + secs(seconds), event));
+    }
+
+    /// The call under way is answered now, with what the server shows.
+    pub fn answer_late(&mut self) {
+        self.later.retain(|(_, event)| !matches!(event, Event::Answered(_)));
+        let shown = self.server.game.clone();
+        self.event(Event::Answered(Answer::GameServer(Ok(shown))));
     }
 
     /// The game opens now.
@@ -332,15 +342,18 @@ impl World {
             (Duration::ZERO, Some(error(CallErrorKind::Unavailable)))
         } else if self.server.silent {
             (secs(if connecting { 0.5 } else { 2.0 }), Some(error(CallErrorKind::DeadlineExceeded)))
+        } else if self.server.hangs.iter().any(|hanging| name.starts_with(hanging)) {
+            (secs(2.0), Some(error(CallErrorKind::DeadlineExceeded)))
         } else if self.server.rejects.iter().any(|rejected| name.starts_with(rejected)) {
             (Duration::ZERO, Some(error(CallErrorKind::Rejected)))
         } else {
             (Duration::ZERO, None)
         };
         let outcome = failure.map_or(Ok(()), Err);
-        if outcome.is_ok() {
+        if outcome.is_ok() || self.server.hangs.iter().any(|hanging| name.starts_with(hanging)) {
             let state = match call {
                 Call::Ready => Some(State::Ready),
+                Call::Allocate => Some(State::Allocated),
                 Call::Shutdown => Some(State::Shutdown),
                 _ => None,
             };
@@ -361,6 +374,7 @@ impl World {
             Call::Connect => Answer::Connected(game_server),
             Call::GetGameServer => Answer::GameServer(game_server),
             Call::Ready => Answer::Ready(outcome),
+            Call::Allocate => Answer::Allocate(outcome),
             Call::Shutdown => Answer::Shutdown(outcome),
             Call::Health => Answer::Health(outcome),
             Call::SetLabel(_) => Answer::SetLabel(outcome),

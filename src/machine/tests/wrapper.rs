@@ -167,19 +167,69 @@ fn a_lost_game_is_stopped_without_shutdown_killed_after_ten_seconds_and_gives_69
 }
 
 #[test]
-fn the_readiness_deadline_and_a_missing_sdk_server_stop_the_child_too() {
-    let late = Config { ready_timeout: Some(secs(3.0)), ..wrapper() };
-    let alone = Config { sdk: SdkMode::Required, sdk_connect_timeout: secs(3.0), ..wrapper() };
-    for (config, code) in [(late, 69), (alone, 75)] {
+fn the_readiness_deadline_stops_the_child_too() {
+    let config = Config { ready_timeout: Some(secs(3.0)), ..wrapper() };
+    let mut world = World::started(config, |world| {
+        world.server.reachable = false;
+        world.child_takes = Some(secs(1.0));
+    });
+    world.run(20.0);
+    assert_eq!(world.exit.map(ExitReason::code), Some(69));
+    assert_eq!(world.lines(&["to the child"]), ["3.00 stop signal to the child"]);
+    assert_eq!(world.count("call Shutdown"), 0);
+}
+
+// F4
+#[test]
+fn a_missing_sdk_server_that_is_required_ends_with_75_and_the_child_never_started() {
+    for wait_for_sdk in [false, true] {
+        let config = Config {
+            sdk: SdkMode::Required,
+            wait_for_sdk,
+            stop_hook: true,
+            sdk_connect_timeout: secs(3.0),
+            ready_timeout: Some(secs(1.0)),
+            ..wrapper()
+        };
+        let mut world = World::started(config.clone(), |world| world.server.reachable = false);
+        world.run(20.0);
+        assert_eq!(world.exit.map(ExitReason::code), Some(75), "{:#?}", world.trace);
+        assert_eq!(world.lines(&["start the child", "call Shutdown", "hook"]).len(), 0, "{:#?}", world.trace);
         let mut world = World::started(config, |world| {
             world.server.reachable = false;
-            world.child_takes = Some(secs(1.0));
+            world.server.game.address = "203.0.113.7".into();
         });
-        world.run(20.0);
-        assert_eq!(world.exit.map(ExitReason::code), Some(code));
-        assert_eq!(world.lines(&["to the child"]), ["3.00 stop signal to the child"]);
-        assert_eq!(world.count("call Shutdown"), 0);
+        world.run(1.5);
+        world.server.reachable = true;
+        world.run(1.0);
+        let wanted =
+            if wait_for_sdk { " AGONES_GAMESERVER_NAME=game-1 AGONES_GAMESERVER_ADDRESS=203.0.113.7" } else { "" };
+        assert_eq!(world.lines(&["start the child"]), [format!("2.00 start the child{wanted}")]);
     }
+}
+
+// F12
+#[test]
+fn neither_the_readiness_deadline_nor_the_hook_is_for_a_game_that_was_not_started() {
+    let config = Config { wait_for_sdk: true, stop_hook: true, ready_timeout: Some(secs(2.0)), ..wrapper() };
+    let mut world = World::started(config.clone(), |_| ());
+    world.run(5.0);
+    assert_eq!(world.exit, None, "{:#?}", world.trace);
+    world.server.game.address = "203.0.113.7".into();
+    world.run(1.0);
+    assert_eq!(world.count("start the child"), 1);
+    world.run(1.0);
+    assert_eq!(world.count("error the game server did not become ready"), 0, "{:#?}", world.trace);
+    world.run(0.5);
+    assert_eq!(world.count("error the game server did not become ready"), 1, "{:#?}", world.trace);
+    assert_eq!(world.count("hook readiness"), 1);
+
+    let mut world = World::started(config, |_| ());
+    world.run(1.0);
+    world.stop();
+    world.run(5.0);
+    assert_eq!(world.count("hook"), 0, "{:#?}", world.trace);
+    assert_eq!(world.exit.map(ExitReason::code), Some(0));
 }
 
 #[test]
@@ -266,12 +316,28 @@ fn a_child_that_cannot_be_started_gives_its_code() {
     assert_eq!(world.exit.map(ExitReason::code), Some(127));
 }
 
+// F25
 #[test]
-fn a_second_container_start_of_an_allocated_server_does_not_beat_before_the_game_answers() {
-    let mut world = World::started(wrapper(), |world| {
+fn a_game_that_is_started_again_under_an_allocated_server_may_load_as_long_as_its_readiness_deadline() {
+    let config = Config { ready_timeout: Some(secs(60.0)), ..wrapper() };
+    let loading = |world: &mut World| {
         world.server.game.state = State::Allocated;
         world.alive = false;
-    });
-    world.run(4.0);
-    assert_eq!(world.count("call Health"), 0);
+    };
+    let mut world = World::started(config.clone(), loading);
+    world.run(40.0);
+    assert_eq!(world.exit, None, "{:#?}", world.trace);
+    assert!(world.count("call Health") >= 8, "a slow start is no hang: {:#?}", world.trace);
+    world.alive = true;
+    world.open();
+    world.run(2.0);
+    assert_eq!(world.machine.phase, Phase::Ready);
+    assert_eq!(world.count("call Ready"), 0);
+    world.alive = false;
+    world.run(30.0);
+    assert_eq!(world.count("error the game server is gone"), 1, "its liveness counts from now on: {:#?}", world.trace);
+
+    let mut world = World::started(config, loading);
+    world.run(61.0);
+    assert_eq!(world.count("error the game server did not become ready"), 1, "{:#?}", world.trace);
 }

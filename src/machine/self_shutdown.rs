@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::watch::{Change, is_allocated};
+use super::allocation::{Change, is_allocated};
 use super::{Effect, Effects, Machine, Notice, Phase};
 use crate::exit::ExitReason;
 use crate::sdk::game_server::{GameServer, State};
@@ -17,7 +17,7 @@ use crate::sdk::game_server::{GameServer, State};
 const MIN_READINGS: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Retire {
+pub(super) struct SelfShutdown {
     /// Since when it has been seen Ready without interruption.
     ready_since: Option<Instant>,
     /// While it is Allocated, as last seen.
@@ -44,12 +44,12 @@ impl Empty {
 
 impl Machine {
     /// It has to be known what others do to the GameServer.
-    pub(super) fn may_retire(&self) -> bool {
+    pub(super) fn may_end_by_itself(&self) -> bool {
         self.config.idle_shutdown.is_some() || self.config.max_age.is_some()
     }
 
-    pub(super) fn retire_looked(&mut self, now: Instant, game_server: &GameServer, change: Change) {
-        let Retire { ready_since, empty } = &mut self.retire;
+    pub(super) fn self_shutdown_looked(&mut self, now: Instant, game_server: &GameServer, change: Change) {
+        let SelfShutdown { ready_since, empty } = &mut self.self_shutdown;
         if change != Change::Nothing {
             (*ready_since, *empty) = (None, None);
         }
@@ -62,13 +62,13 @@ impl Machine {
     }
 
     /// The SDK server is back: readings made while it was away prove nothing about an allocation that nobody saw.
-    pub(super) fn retire_reconnected(&mut self) {
-        self.retire.empty = None;
+    pub(super) fn self_shutdown_reconnected(&mut self) {
+        self.self_shutdown.empty = None;
     }
 
     /// The first Counter was read.
     pub(super) fn reading_taken(&mut self, now: Instant, reading: u64) {
-        let Some(empty) = &mut self.retire.empty else { return };
+        let Some(empty) = &mut self.self_shutdown.empty else { return };
         if reading > 0 {
             *empty = Empty { fresh: true, ..Empty::default() };
         } else if std::mem::replace(&mut empty.fresh, true) {
@@ -82,17 +82,17 @@ impl Machine {
 
     /// The first Counter could not be read: players may have come and gone unseen.
     pub(super) fn reading_failed(&mut self) {
-        if let Some(empty) = &mut self.retire.empty {
+        if let Some(empty) = &mut self.self_shutdown.empty {
             *empty = Empty { fresh: true, ..Empty::default() };
         }
     }
 
     /// A look has just shown the GameServer: does it end here?
-    pub(super) fn retire_if_due(&mut self, now: Instant, out: &mut Effects) {
+    pub(super) fn shut_down_if_due(&mut self, now: Instant, out: &mut Effects) {
         if self.stop.is_some() || self.phase != Phase::Ready {
             return;
         }
-        let aged = self.retire.ready_since.map(|since| now - since).filter(|age| {
+        let aged = self.self_shutdown.ready_since.map(|since| now - since).filter(|age| {
             let max_age = self.config.max_age;
             max_age.is_some_and(|max_age| *age >= max_age)
         });
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     fn empty_for(&self) -> Option<Duration> {
-        let (empty, wanted) = (self.retire.empty.as_ref()?, self.config.idle_shutdown?);
+        let (empty, wanted) = (self.self_shutdown.empty.as_ref()?, self.config.idle_shutdown?);
         empty.lasted().filter(|lasted| *lasted >= wanted)
     }
 }

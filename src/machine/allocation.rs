@@ -1,7 +1,7 @@
 //! What others do to the GameServer, above all: allocate it, which runs the hook.
 //!
 //! It is looked at once a second for the hook, and once a health interval for
-//! `retire.rs`, and not at all where nothing depends on it. A watch stream
+//! `self_shutdown.rs`, and not at all where nothing depends on it. A watch stream
 //! would tell sooner; a look with a deadline on the state thread needs no
 //! second owner of the client, notices a frozen server, and is soon enough.
 
@@ -16,12 +16,14 @@ use crate::settings::SdkMode;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Watch {
+pub(super) struct Allocation {
     /// The GameServer is to be read.
     look: bool,
     hook_running: bool,
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
+    /// Allocate() was called by the shim itself over this value of `last_allocated`.
+    own_allocation: Option<String>,
 }
 
 /// What a look shows, compared with the one before.
@@ -36,36 +38,49 @@ pub(super) enum Change {
 }
 
 impl Machine {
-    pub(super) fn watch_begin(&mut self, now: Instant) {
+    pub(super) fn allocation_looks_begin(&mut self, now: Instant) {
         if self.config.allocated_hook && self.config.sdk != SdkMode::Off {
-            self.timers.set(Timer::Watch, now + LOOK_INTERVAL);
+            self.timers.set(Timer::AllocationLook, now + LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn watch_due(&mut self, now: Instant) {
-        self.timers.set(Timer::Watch, now + LOOK_INTERVAL);
+    pub(super) fn allocation_look_due(&mut self, now: Instant) {
+        self.timers.set(Timer::AllocationLook, now + LOOK_INTERVAL);
         self.look_soon();
     }
 
     /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
     pub(super) fn look_soon(&mut self) {
-        self.watch.look = self.link.up;
+        self.allocation.look = self.link.up;
     }
 
-    pub(super) fn next_watch_call(&mut self) -> Option<Call> {
-        (std::mem::take(&mut self.watch.look) && self.stop.is_none()).then_some(Call::GetGameServer)
+    pub(super) fn next_allocation_call(&mut self) -> Option<Call> {
+        (std::mem::take(&mut self.allocation.look) && self.stop.is_none()).then_some(Call::GetGameServer)
     }
 
     /// A look or a connection shows this; the one before is still the machine's.
-    pub(super) fn watch_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
-        let change = self.change(game_server);
-        self.retire_looked(now, game_server, change);
+    pub(super) fn allocation_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+        let change = if self.is_own_allocation(game_server) { Change::Nothing } else { self.change(game_server) };
+        self.self_shutdown_looked(now, game_server, change);
         // A GameServer that is Allocated at the first look was allocated before this shim: an earlier one has run the
         // hook, and a second run may be worse than none.
         if change == Change::Changed && self.config.allocated_hook && is_allocated(game_server) && self.stop.is_none() {
             out.push(Effect::Log(Notice::Allocated { name: game_server.name.clone() }));
             self.run_hook(variables::everything(game_server), out);
         }
+    }
+
+    /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
+    pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
+        self.allocation.own_allocation = Some(game_server.last_allocated().to_owned());
+    }
+
+    fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
+        let own = self
+            .allocation
+            .own_allocation
+            .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
+        own.is_some()
     }
 
     fn change(&self, game_server: &GameServer) -> Change {
@@ -80,20 +95,20 @@ impl Machine {
     }
 
     fn run_hook(&mut self, variables: Variables, out: &mut Effects) {
-        if std::mem::replace(&mut self.watch.hook_running, true) {
-            self.watch.next_hook = Some(variables);
+        if std::mem::replace(&mut self.allocation.hook_running, true) {
+            self.allocation.next_hook = Some(variables);
         } else {
             out.push(Effect::StartAllocatedHook(variables));
         }
     }
 
     pub(super) fn allocated_hook_ended(&mut self, outcome: Result<(), String>, out: &mut Effects) {
-        self.watch.hook_running = false;
+        self.allocation.hook_running = false;
         out.push(Effect::Log(match outcome {
             Ok(()) => Notice::AllocatedHookEnded,
             Err(reason) => Notice::AllocatedHookFailed { reason },
         }));
-        if let Some(variables) = self.watch.next_hook.take()
+        if let Some(variables) = self.allocation.next_hook.take()
             && self.stop.is_none()
         {
             self.run_hook(variables, out);
@@ -102,7 +117,7 @@ impl Machine {
 
     /// The way out begins: a hook that runs is told to end, and nothing waits for it.
     pub(super) fn end_allocated_hook(&mut self, out: &mut Effects) {
-        if self.watch.hook_running {
+        if self.allocation.hook_running {
             out.push(Effect::EndAllocatedHook);
         }
     }

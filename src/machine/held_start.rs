@@ -2,7 +2,9 @@
 //!
 //! Games behind Dynamic or Passthrough ports need to know where the world sees
 //! them. With `AGONES_SHIM_WAIT_FOR_SDK=1` the child is held until the
-//! GameServer says so, for the SDK connect timeout at most.
+//! GameServer says so, for the SDK connect timeout at most. With
+//! `AGONES_SHIM_SDK=required` it is held until there is an SDK server, so that
+//! no child is started that would only be stopped again.
 
 use std::time::{Duration, Instant};
 
@@ -30,23 +32,27 @@ pub(super) enum Child {
 
 impl Machine {
     /// The first effects of the game's side: its start, if it is ours to start, and the probes.
-    pub(super) fn start_game(&mut self, out: &mut Effects) {
-        if self.config.wrapper && self.config.wait_for_sdk && self.config.sdk != SdkMode::Off {
+    pub(super) fn start_game(&mut self, now: Instant, out: &mut Effects) {
+        let waits = self.config.wait_for_sdk || self.config.sdk == SdkMode::Required;
+        if self.config.wrapper && waits && self.config.sdk != SdkMode::Off {
             self.child = Child::Held { look: false };
         } else {
-            self.start_child(Vec::new(), out);
+            self.start_child(now, Vec::new(), out);
         }
     }
 
-    fn start_child(&mut self, variables: Variables, out: &mut Effects) {
+    fn start_child(&mut self, now: Instant, variables: Variables, out: &mut Effects) {
         if self.config.wrapper {
             self.child = Child::Started;
             out.push(Effect::StartChild(variables));
         }
         out.push(Effect::AwaitReadiness);
+        if let Some(timeout) = self.config.ready_timeout {
+            self.timers.set(Timer::ReadyTimeout, now + timeout);
+        }
     }
 
-    pub(super) fn next_hold_call(&mut self) -> Option<Call> {
+    pub(super) fn next_held_start_call(&mut self) -> Option<Call> {
         match &mut self.child {
             Child::Held { look } => std::mem::take(look).then_some(Call::GetGameServer),
             _ => None,
@@ -54,34 +60,35 @@ impl Machine {
     }
 
     /// Starts a held child when its address is known, else looks again.
-    pub(super) fn hold_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
+    pub(super) fn held_start_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         if !matches!(self.child, Child::Held { .. }) || self.stop.is_some() {
             return;
         }
-        if game_server.address.is_empty() {
-            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+        if self.config.wait_for_sdk && game_server.address.is_empty() {
+            self.timers.set(Timer::AddressLook, now + LOOK_INTERVAL);
         } else {
-            self.start_child(variables::address(game_server), out);
+            let variables = if self.config.wait_for_sdk { variables::address(game_server) } else { Vec::new() };
+            self.start_child(now, variables, out);
         }
     }
 
-    pub(super) fn hold_failed(&mut self, now: Instant) {
+    pub(super) fn held_start_look_failed(&mut self, now: Instant) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
-            self.timers.set(Timer::Hold, now + LOOK_INTERVAL);
+            self.timers.set(Timer::AddressLook, now + LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn hold_due(&mut self) {
+    pub(super) fn held_start_look_due(&mut self) {
         if let Child::Held { look } = &mut self.child {
             *look = true;
         }
     }
 
     /// The bound is over: the game starts without knowing.
-    pub(super) fn hold_timed_out(&mut self, now: Instant, out: &mut Effects) {
+    pub(super) fn held_start_timed_out(&mut self, now: Instant, out: &mut Effects) {
         if matches!(self.child, Child::Held { .. }) && self.stop.is_none() {
             out.push(Effect::Log(Notice::StartedWithoutAddress { waited: now - self.started }));
-            self.start_child(Vec::new(), out);
+            self.start_child(now, Vec::new(), out);
         }
     }
 
