@@ -5,6 +5,7 @@
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `claim` (the way to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
+//! `read_back` (what was published is believed once it shows),
 //! `watch` (allocations and their hook), `retire` (idle and old servers),
 //! `stop` (the way out).
 
@@ -22,6 +23,7 @@ mod metadata;
 mod notice;
 mod phase;
 mod publish;
+mod read_back;
 mod retire;
 mod snapshot;
 mod stop;
@@ -36,7 +38,7 @@ use std::time::{Duration, Instant};
 
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, Peer, ProbeReport, ProcessEnd, Reading};
 pub use notice::{Fields, Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{
@@ -211,30 +213,18 @@ impl Machine {
     }
 
     fn answered(&mut self, now: Instant, answer: Answer, out: &mut Effects) {
-        let (call, began) = self.call.take().map_or((None, now), |(call, began)| (Some(call), began));
+        let call = self.call.take();
         if let Some(error) = answer.broken_link() {
             self.link_lost(now, error, out);
         }
+        self.note_unanswered(&answer, out);
+        if let Answer::Connected(outcome) = answer {
+            return self.connected(now, call, outcome, out);
+        }
+        let call = call.map(|(call, _)| call);
         match answer {
-            Answer::Connected(outcome) => self.connected(now, began, outcome, out),
-            Answer::GameServer(outcome) => {
-                let looked = outcome.is_ok();
-                match &outcome {
-                    Ok(game_server) => {
-                        self.look_at(now, game_server, out);
-                        self.hold_looked(now, game_server, out);
-                    }
-                    Err(_) => self.hold_failed(now),
-                }
-                if self.stop.is_some() {
-                    self.shutdown_looked(now, outcome, out);
-                } else {
-                    self.claim_looked(now, outcome, out);
-                }
-                if looked {
-                    self.retire_if_due(now, out);
-                }
-            }
+            Answer::Connected(_) => unreachable!("taken above"),
+            Answer::GameServer(outcome) => self.game_server_answered(now, outcome, out),
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
@@ -256,6 +246,7 @@ impl Machine {
             Timer::WaitReport => self.report_wait(now, out),
             Timer::Claim => self.claim_due(out),
             Timer::Hold => self.hold_due(),
+            Timer::Look | Timer::ReadBack => self.look_soon(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::Watch => self.watch_due(now),
@@ -266,20 +257,22 @@ impl Machine {
         }
     }
 
-    /// Which call is made next, the most urgent first. Ready() stands before
-    /// the beat because the state that allows it was read immediately before.
+    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() whose
+    /// cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
     fn next_call(&mut self) -> Option<Call> {
         if self.config.sdk == SdkMode::Off {
             return None;
         }
         if !self.link.up {
-            return std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect);
+            return self.connect_call();
         }
-        self.next_stop_call()
+        let urgent = self.claim == Claim::Call || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
+        let beat = if urgent { None } else { self.next_beat() };
+        beat.or_else(|| self.next_stop_call())
             .or_else(|| self.next_hold_call())
             .or_else(|| self.next_claim_call())
             .or_else(|| self.next_beat())
-            .or_else(|| self.next_watch_call())
+            .or_else(|| self.next_link_look())
             .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_publish_call())
     }

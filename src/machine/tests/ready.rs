@@ -14,6 +14,7 @@ fn a_fresh_server_goes_ready_after_its_first_passed_round() {
         world.trace,
         [
             "0.00 call Connect",
+            "0.00 call GetGameServer",
             "0.00 info connected to the SDK server",
             "0.00 call Health",
             "0.00 info waiting for the game server",
@@ -21,8 +22,8 @@ fn a_fresh_server_goes_ready_after_its_first_passed_round() {
             "2.25 call GetGameServer",
             "2.25 info calling Ready()",
             "2.25 call Ready",
-            "2.50 call GetGameServer",
             "2.50 call Health",
+            "2.50 call GetGameServer",
             "2.75 call GetGameServer",
             "2.75 info the GameServer is ready",
         ]
