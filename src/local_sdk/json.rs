@@ -133,7 +133,7 @@ impl Writer {
 pub fn reply(reply: &Reply) -> String {
     let mut out = Writer::compact();
     match reply {
-        Reply::Empty => out.object(|_| {}),
+        Reply::Empty | Reply::Later => out.object(|_| {}),
         Reply::GameServer(game_server) => write_game_server(&mut out, game_server),
         Reply::Counter(counter) => write_counter(&mut out, counter),
         Reply::List(list) => write_list(&mut out, list),

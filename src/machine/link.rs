@@ -80,9 +80,9 @@ impl Machine {
     }
 
     /// The beat that proves a connection, where one may be sent. Before the GameServer was ever seen, none may: it may
-    /// be that of a game that has died.
+    /// be that of a game that has died. On the way out Shutdown() comes first.
     pub(super) fn connect_call(&mut self) -> Option<Call> {
-        let beat = self.game_server.is_some() && self.is_alive();
+        let beat = self.game_server.is_some() && self.is_alive() && self.stop.is_none();
         std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect { beat })
     }
 

@@ -4,7 +4,7 @@
 //! again where the GameServer does not show it later: a server that batches may lose a removal behind an addition, and
 //! others may write too. A name that is refused is left out for a minute and holds up no other. Names that are not players' go, whoever put them there: after a restart of the shim nobody else would.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::event::CallError;
@@ -28,8 +28,8 @@ pub(super) struct ListState {
     capacity: i64,
     /// It was changed, and whether the GameServer shows it.
     outstanding: Outstanding,
-    /// Values that could not be added or removed: the List was read anew for each, and they wait for a retry.
-    refused: BTreeSet<String>,
+    /// Values that could not be added or removed: the List was read anew for each.
+    refused: BTreeMap<String, Refused>,
     /// What was said of the last of them.
     refusal: String,
     next: Next,
@@ -37,6 +37,17 @@ pub(super) struct ListState {
     rejected: Option<String>,
     nameless: bool,
     full: bool,
+}
+
+/// When a value was refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Refused {
+    /// Since the last reading: somebody else may have been faster.
+    Now,
+    /// Before it: it is tried once more.
+    Before,
+    /// Once more: it waits for [`ListState::retry`].
+    Again,
 }
 
 impl ListState {
@@ -47,7 +58,7 @@ impl ListState {
             values: None,
             capacity: 0,
             outstanding: Outstanding::default(),
-            refused: BTreeSet::new(),
+            refused: BTreeMap::new(),
             refusal: String::new(),
             next: Next::Nothing,
             rejected: None,
@@ -95,7 +106,10 @@ impl ListState {
             self.names = names;
             self.outstanding.renew();
         }
-        if self.next == Next::Nothing && self.values != self.names {
+        for refused in self.refused.values_mut().filter(|refused| **refused == Refused::Now) {
+            *refused = Refused::Before;
+        }
+        if self.next == Next::Nothing && (self.values.is_none() || self.differences().next().is_some()) {
             self.next = Next::Get;
         }
     }
@@ -134,8 +148,14 @@ impl ListState {
     pub(super) fn taken(&mut self, now: Instant, change: Option<Call>, out: &mut Effects) {
         if let Some(values) = &mut self.values {
             match change {
-                Some(Call::AddListValue { value, .. }) => drop(values.insert(value)),
-                Some(Call::RemoveListValue { value, .. }) => drop(values.remove(&value)),
+                Some(Call::AddListValue { value, .. }) => {
+                    self.refused.remove(&value);
+                    values.insert(value);
+                }
+                Some(Call::RemoveListValue { value, .. }) => {
+                    self.refused.remove(&value);
+                    values.remove(&value);
+                }
                 _ => {}
             }
         }
@@ -153,7 +173,8 @@ impl ListState {
     pub(super) fn refused(&mut self, call: Option<Call>, error: CallError, out: &mut Effects) {
         if let Some(Call::AddListValue { value, .. } | Call::RemoveListValue { value, .. }) = call {
             // Full, there already, not there: somebody else may have changed it.
-            self.refused.insert(value);
+            let now = if self.refused.contains_key(&value) { Refused::Again } else { Refused::Now };
+            self.refused.insert(value, now);
             self.refusal = error.message;
             self.next = Next::Get;
             return;
@@ -177,26 +198,28 @@ impl ListState {
 
     /// The next change, if there is one to make.
     fn change(&self) -> Option<Call> {
-        let (names, values) = (self.names.as_ref()?, self.values.as_ref()?);
+        let values = self.values.as_ref()?;
         let name = self.name.clone();
-        if let Some(value) = values.difference(names).find(|value| !self.refused.contains(*value)) {
+        if let Some(value) = self.differences().find(|value| values.contains(*value)) {
             return Some(Call::RemoveListValue { name, value: value.clone() });
         }
-        let value = self.missing().next().filter(|_| self.has_room(values.len()))?;
+        let value = self.differences().next().filter(|_| self.has_room(values.len()))?;
         Some(Call::AddListValue { name, value: value.clone() })
     }
 
-    /// Names that it does not hold and that were not refused.
-    fn missing(&self) -> impl Iterator<Item = &String> {
+    /// Where the names and what the List holds differ, but for what was refused.
+    fn differences(&self) -> impl Iterator<Item = &String> {
         let both = self.names.iter().zip(&self.values);
-        both.flat_map(|(names, values)| names.difference(values)).filter(|name| !self.refused.contains(*name))
+        let differences = both.flat_map(|(names, values)| names.symmetric_difference(values));
+        differences.filter(|value| matches!(self.refused.get(*value), None | Some(Refused::Before)))
     }
 
-    /// A value was refused, and the List would still have to be changed by it.
+    /// A value was refused twice, and the List would still have to be changed by it.
     fn is_stuck(&self) -> bool {
         let both = self.names.as_ref().zip(self.values.as_ref());
         both.is_some_and(|(names, values)| {
-            self.refused.iter().any(|value| names.contains(value) != values.contains(value))
+            let stuck = self.refused.iter().filter(|(_, refused)| **refused == Refused::Again);
+            stuck.into_iter().any(|(value, _)| names.contains(value) != values.contains(value))
         })
     }
 
@@ -216,7 +239,7 @@ impl ListState {
         } else if self.rejected.take().is_some() {
             out.push(Effect::Log(Notice::ListWorks { name: self.name.clone() }));
         }
-        let full = self.missing().next().is_some();
+        let full = self.differences().next().is_some();
         if full && !self.full {
             let names = self.names.as_ref().map_or(0, BTreeSet::len);
             let (name, capacity) = (self.name.clone(), self.capacity);

@@ -85,6 +85,8 @@ fn a_name_that_is_refused_holds_up_no_other() {
     world.server.rejects = vec!["AddListValue { name: \"names\", value: \"bad\""];
     read(&mut world, &["bad", "cid", "dee"]);
     assert_eq!(held(&world), "cid dee");
+    read(&mut world, &["bad", "cid", "dee"]);
+    assert_eq!(world.count("AddListValue names bad"), 2, "somebody else may have been faster: once more");
     assert_eq!(world.count("rejects the List"), 1, "{:#?}", world.trace);
     world.trace.clear();
     read(&mut world, &["ann", "bad", "dee"]);
