@@ -94,7 +94,7 @@ fn unary<Req: 'static, Resp: Send + 'static>(
             // On a thread of its own: this one serves everybody. Without one the sink is dropped, which cancels the call.
             let door = door.clone();
             let thread = thread::Builder::new().name("local-sdk-late".into());
-            let _ = thread.spawn(move || drop(futures_executor::block_on(send(sink, door.call(request).map(answer)))));
+            let _ = thread.spawn(move || drop(futures_executor::block_on(send(sink, door.call(&request).map(answer)))));
             return;
         }
         let sending = send(sink, outcome.map(answer));

@@ -76,7 +76,7 @@ impl Door {
     ///
     /// # Errors
     /// The GameServer's refusal, or UNAVAILABLE while the server ends.
-    pub fn call(&self, request: Request) -> Outcome {
+    pub fn call(&self, request: &Request) -> Outcome {
         loop {
             match self.try_call(request.clone()) {
                 Ok(Reply::Later) => thread::sleep(LATER),

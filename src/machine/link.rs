@@ -169,17 +169,16 @@ impl Machine {
         if matches!(answer, Answer::Connected(_) | Answer::Health(_)) || !self.link.up {
             return;
         }
-        match answer.error() {
-            Some(error) if error.kind == CallErrorKind::DeadlineExceeded || matches!(answer, Answer::GameServer(_)) => {
-                if !std::mem::replace(&mut self.link.unanswered, true) {
-                    let call = answer.method();
-                    out.push(Effect::Log(Notice::SdkUnanswered { call, error: error.message.clone() }));
-                }
+        let failed = |error: &&CallError| {
+            error.kind == CallErrorKind::DeadlineExceeded || matches!(answer, Answer::GameServer(_))
+        };
+        if let Some(error) = answer.error().filter(failed) {
+            if !std::mem::replace(&mut self.link.unanswered, true) {
+                let call = answer.method();
+                out.push(Effect::Log(Notice::SdkUnanswered { call, error: error.message.clone() }));
             }
-            None if answer.is_read() && std::mem::take(&mut self.link.unanswered) => {
-                out.push(Effect::Log(Notice::SdkAnswers));
-            }
-            _ => {}
+        } else if answer.is_read() && std::mem::take(&mut self.link.unanswered) {
+            out.push(Effect::Log(Notice::SdkAnswers));
         }
     }
 
@@ -192,6 +191,16 @@ impl Machine {
         self.link.look = self.link.up;
     }
 
+    fn look_failed(&mut self, now: Instant) {
+        if self.stop.is_none() {
+            let again = now + LOOK_RETRY_INTERVAL;
+            if self.link.unread {
+                self.timers.set(Timer::Look, again);
+            }
+            self.read_back_later(again);
+        }
+    }
+
     /// Takes the answer to any GetGameServer, whoever asked.
     pub(super) fn game_server_answered(
         &mut self,
@@ -201,29 +210,20 @@ impl Machine {
     ) {
         self.link.look = false;
         let mut first = false;
-        match &outcome {
-            Ok(game_server) => {
-                first = std::mem::take(&mut self.link.unread);
-                if self.game_server.is_none() {
-                    let (name, attempts) = (game_server.name.clone(), self.link.attempts);
-                    let state = game_server.state.as_str().to_owned();
-                    out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
-                    self.check_pod(game_server, out);
-                }
-                self.look_at(now, game_server, out);
-                self.hold_looked(now, game_server, out);
-                self.read_back(now, game_server);
+        if let Ok(game_server) = &outcome {
+            first = std::mem::take(&mut self.link.unread);
+            if self.game_server.is_none() {
+                let (name, attempts) = (game_server.name.clone(), self.link.attempts);
+                let state = game_server.state.as_str().to_owned();
+                out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
+                self.check_pod(game_server, out);
             }
-            Err(_) => {
-                self.hold_failed(now);
-                if self.stop.is_none() {
-                    let again = now + LOOK_RETRY_INTERVAL;
-                    if self.link.unread {
-                        self.timers.set(Timer::Look, again);
-                    }
-                    self.read_back_later(again);
-                }
-            }
+            self.look_at(now, game_server, out);
+            self.hold_looked(now, game_server, out);
+            self.read_back(now, game_server);
+        } else {
+            self.hold_failed(now);
+            self.look_failed(now);
         }
         if std::mem::take(&mut self.link.beat_after_look) {
             self.beat_at_once();
