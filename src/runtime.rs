@@ -194,23 +194,7 @@ impl<S: Sdk> Runtime<S> {
 
     fn call(&mut self, call: &Call) -> Answer {
         let began = Instant::now();
-        let answer = match call {
-            Call::Connect => Answer::Connected(self.sdk.connect()),
-            Call::GetGameServer => Answer::GameServer(self.sdk.game_server()),
-            Call::Ready => Answer::Ready(self.sdk.ready()),
-            Call::Allocate => Answer::Allocate(self.sdk.allocate()),
-            Call::Shutdown => Answer::Shutdown(self.sdk.shutdown()),
-            Call::Health => Answer::Health(self.sdk.health()),
-            Call::GetCounter(name) => Answer::GetCounter(self.sdk.counter(name)),
-            Call::UpdateCounter { name, count, capacity } => {
-                Answer::UpdateCounter(self.sdk.update_counter(name, *count, *capacity))
-            }
-            Call::GetList(name) => Answer::GetList(self.sdk.list(name)),
-            Call::AddListValue { name, value } => Answer::AddListValue(self.sdk.add_list_value(name, value)),
-            Call::RemoveListValue { name, value } => Answer::RemoveListValue(self.sdk.remove_list_value(name, value)),
-            Call::SetLabel(pair) => Answer::SetLabel(self.sdk.set_label(pair)),
-            Call::SetAnnotation(pair) => Answer::SetAnnotation(self.sdk.set_annotation(pair)),
-        };
+        let answer = self.sdk.call(call);
         let took = began.elapsed();
         self.calls.record(call, &answer, took);
         log::debug!(call:? = call, took:?, answer = answer.summary(); "SDK call");
@@ -344,80 +328,34 @@ mod tests {
 
     use super::*;
     use crate::game::sys::Signals;
-    use crate::machine::CallError;
-    use crate::sdk::game_server::{Counter, GameServer, List, State};
-    use crate::settings::KeyValue;
+    use crate::machine::Peer;
+    use crate::sdk::game_server::{GameServer, State};
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.
     struct Broken {
-        calls: Sender<&'static str>,
+        calls: Sender<String>,
         state: State,
     }
 
-    impl Broken {
-        fn called(&self, call: &'static str) {
-            self.calls.send(call).expect("the test listens");
-        }
-    }
-
     impl Sdk for Broken {
-        fn connect(&mut self) -> Result<GameServer, CallError> {
-            self.called("connect");
-            self.game_server()
-        }
-
-        fn game_server(&mut self) -> Result<GameServer, CallError> {
-            Ok(GameServer { state: self.state.clone(), ..GameServer::default() })
-        }
-
-        fn ready(&mut self) -> Result<(), CallError> {
-            self.called("ready");
-            Ok(())
-        }
-
-        fn allocate(&mut self) -> Result<(), CallError> {
-            self.called("allocate");
-            Ok(())
-        }
-
-        fn shutdown(&mut self) -> Result<(), CallError> {
-            self.called("shutdown");
-            self.state = State::Shutdown;
-            Ok(())
-        }
-
-        fn health(&mut self) -> Result<(), CallError> {
-            self.called("health");
-            assert_eq!(self.state, State::Shutdown, "a bug, on purpose");
-            Ok(())
-        }
-
-        fn counter(&mut self, _: &str) -> Result<Counter, CallError> {
-            Ok(Counter::default())
-        }
-
-        fn update_counter(&mut self, _: &str, _: i64, _: Option<i64>) -> Result<(), CallError> {
-            Ok(())
-        }
-
-        fn list(&mut self, _: &str) -> Result<List, CallError> {
-            Ok(List::default())
-        }
-
-        fn add_list_value(&mut self, _: &str, _: &str) -> Result<(), CallError> {
-            Ok(())
-        }
-
-        fn remove_list_value(&mut self, _: &str, _: &str) -> Result<(), CallError> {
-            Ok(())
-        }
-
-        fn set_label(&mut self, _: &KeyValue) -> Result<(), CallError> {
-            Ok(())
-        }
-
-        fn set_annotation(&mut self, _: &KeyValue) -> Result<(), CallError> {
-            Ok(())
+        fn call(&mut self, call: &Call) -> Answer {
+            let name = format!("{call:?}").split(' ').next().unwrap_or_default().to_owned();
+            self.calls.send(name).expect("the test listens");
+            match call {
+                Call::Connect { .. } => Answer::Connected(Ok(Peer::New)),
+                Call::GetGameServer => {
+                    Answer::GameServer(Ok(GameServer { state: self.state.clone(), ..GameServer::default() }))
+                }
+                Call::Shutdown => {
+                    self.state = State::Shutdown;
+                    Answer::Shutdown(Ok(()))
+                }
+                Call::Health => {
+                    assert_eq!(self.state, State::Shutdown, "a bug, on purpose");
+                    Answer::Health(Ok(()))
+                }
+                call => panic!("{call:?} was not expected"),
+            }
         }
     }
 
@@ -434,6 +372,6 @@ mod tests {
         let runtime = Runtime::new(settings, config, sdk, processes, None, Vec::new(), (sender, events));
         assert_eq!(runtime.expect("threads").run(), ExitReason::Bug);
         let calls: Vec<_> = called.iter().collect();
-        assert_eq!(calls[..4], ["connect", "health", "connect", "shutdown"], "{calls:?}");
+        assert_eq!(calls[..5], ["Connect", "GetGameServer", "Health", "Connect", "Shutdown"], "{calls:?}");
     }
 }

@@ -45,7 +45,7 @@ const METHODS: [(&str, &[&str]); 6] = [
     ("Shutdown", &["Shutdown"]),
     ("GetCounter", &["GetCounter"]),
     ("UpdateCounter", &["UpdateCounter"]),
-    ("GetGameServer", &["GetGameServer", "Connect"]),
+    ("GetGameServer", &["GetGameServer"]),
 ];
 
 impl Account {

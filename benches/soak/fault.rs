@@ -12,6 +12,8 @@ use crate::world::{Kind, World};
 /// One fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
+    /// The SDK server dies within its batch time and is there again at once: what it had not written is lost.
+    SdkRestarted,
     /// The SDK server dies, and is started again.
     SdkKilled,
     /// The same, and the new one has a GameServer before Ready.
@@ -65,6 +67,7 @@ pub enum Fault {
 /// Those of one line exclude each other.
 pub const GROUPS: [&[Fault]; 4] = [
     &[
+        Fault::SdkRestarted,
         Fault::SdkKilled,
         Fault::SdkKilledAndScheduled,
         Fault::SdkKilledAndAllocated,
@@ -114,6 +117,10 @@ impl World {
             self.causes.push(Instant::now());
         }
         match fault {
+            Fault::SdkRestarted => {
+                self.sdk.crash();
+                self.sdk.open();
+            }
             Fault::SdkKilled => self.sdk.close(),
             Fault::SdkKilledAndScheduled => {
                 self.sdk.close();

@@ -54,7 +54,7 @@ impl World {
     /// Starts one and waits until it is Ready.
     pub fn start(kind: Kind, seed: u64) -> Self {
         let sdk = ScriptedSdk::start();
-        sdk.set_counter("players", 0, 100);
+        sdk.set_counter("players", 0, 100).batch(crate::support::millis(100));
         let proxy = Proxy::in_front_of(sdk.addr());
         let game = Game::open();
         game.reply_at("/metrics", crate::support::Reply::text("m 0\n"));

@@ -110,6 +110,12 @@ impl GameServer {
         self.health.is_healthy()
     }
 
+    /// Until when calls wait that need the API server.
+    #[must_use]
+    pub fn api_delayed_until(&self) -> Duration {
+        self.timers.writes_held_until()
+    }
+
     /// When `tick` is due next.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
@@ -176,6 +182,7 @@ impl GameServer {
             }
             Request::LocalDelete => self.delete(now, "as asked", changes),
             Request::LocalReset => {}
+            Request::LocalApiDelay(delay) => self.timers.hold_writes_until(now + *delay),
         }
         Ok(Reply::Empty)
     }

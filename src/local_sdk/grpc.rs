@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, TryStreamExt, future};
 use grpcio::{
     ChannelBuilder, Environment, Method, RpcStatus, RpcStatusCode, ServerBuilder, ServerCredentials,
-    ServerStreamingSink, ServiceBuilder, WriteFlags,
+    ServerStreamingSink, ServiceBuilder, UnarySink, UnarySinkResult, WriteFlags,
 };
 
 use super::request::{Refusal, Reply, Request};
@@ -88,14 +88,27 @@ fn unary<Req: 'static, Resp: Send + 'static>(
 ) -> ServiceBuilder {
     let door = door.clone();
     service.add_unary_handler(method, move |ctx, request, sink| {
-        let sending = match door.call(translate(request)).map(answer) {
-            Ok(Some(reply)) => sink.success(reply),
-            Ok(None) => sink.fail(RpcStatus::new(RpcStatusCode::INTERNAL)),
-            Err(refusal) => sink.fail(status(refusal)),
-        };
+        let request = translate(request);
+        let outcome = door.try_call(request.clone());
+        if outcome == Ok(Reply::Later) {
+            // On a thread of its own: this one serves everybody. Without one the sink is dropped, which cancels the call.
+            let door = door.clone();
+            let thread = thread::Builder::new().name("local-sdk-late".into());
+            let _ = thread.spawn(move || drop(futures_executor::block_on(send(sink, door.call(&request).map(answer)))));
+            return;
+        }
+        let sending = send(sink, outcome.map(answer));
         // The reply is on its way, but dropping its future would cancel the call.
         ctx.spawn(async move { drop(sending.await) });
     })
+}
+
+fn send<Resp: Send + 'static>(sink: UnarySink<Resp>, outcome: Result<Option<Resp>, Refusal>) -> UnarySinkResult {
+    match outcome {
+        Ok(Some(reply)) => sink.success(reply),
+        Ok(None) => sink.fail(RpcStatus::new(RpcStatusCode::INTERNAL)),
+        Err(refusal) => sink.fail(status(refusal)),
+    }
 }
 
 /// Each message is a beat when it arrives, not when the stream closes.

@@ -78,10 +78,10 @@ pub fn answer_sdk(door: &Door, mut request: Request) {
         Ok(Route::Watch) => return watch(door, request),
         Ok(Route::Beats(0)) => return respond(request, 400, String::new()),
         Ok(Route::Beats(number)) => {
-            (0..number).map(|_| door.call(Call::Health)).find(Result::is_err).unwrap_or(Ok(Reply::Empty))
+            (0..number).map(|_| door.call(&Call::Health)).find(Result::is_err).unwrap_or(Ok(Reply::Empty))
         }
         Ok(Route::Calls) => door.calls(),
-        Ok(Route::Call(call)) => door.call(call),
+        Ok(Route::Call(call)) => door.call(&call),
         Err(refusal) => Err(refusal),
     };
     match outcome {

@@ -8,7 +8,7 @@ pub(crate) use crate::sdk::json::{Writer, pretty_game_server, watch_line};
 #[must_use]
 pub fn reply(reply: &Reply) -> String {
     match reply {
-        Reply::Empty => "{}".to_owned(),
+        Reply::Empty | Reply::Later => "{}".to_owned(),
         Reply::GameServer(game_server) => json::game_server(game_server),
         Reply::Counter(counter) => json::counter(counter),
         Reply::List(list) => json::list(list),

@@ -49,13 +49,24 @@ pub enum Request {
     LocalDelete,
     /// Everything as it was at the start.
     LocalReset,
+    /// The API server answers no write for this long.
+    LocalApiDelay(std::time::Duration),
 }
 
 impl Request {
     /// It comes from a person or a test, not from a game.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::LocalAllocate | Self::LocalUnhealthy | Self::LocalDelete | Self::LocalReset)
+        matches!(
+            self,
+            Self::LocalAllocate | Self::LocalUnhealthy | Self::LocalDelete | Self::LocalReset | Self::LocalApiDelay(_)
+        )
+    }
+
+    /// The SDK server holds it while its API server is slow. The others it answers by itself.
+    #[must_use]
+    pub fn waits_for_the_api_server(&self) -> bool {
+        matches!(self, Self::GetGameServer | Self::GetCounter(_) | Self::UpdateCounter(_))
     }
 
     /// The call's name, for people.
@@ -81,6 +92,7 @@ impl Request {
             Self::LocalUnhealthy => "local/unhealthy",
             Self::LocalDelete => "local/delete",
             Self::LocalReset => "local/reset",
+            Self::LocalApiDelay(_) => "local/api-delay",
         }
     }
 
@@ -102,6 +114,7 @@ impl Request {
     fn whole_arguments(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::Reserve(seconds) => vec![("seconds", seconds.to_string())],
+            Self::LocalApiDelay(delay) => vec![("seconds", delay.as_secs_f64().to_string())],
             Self::SetLabel(pair) | Self::SetAnnotation(pair) => {
                 vec![("key", pair.key.clone()), ("value", pair.value.clone())]
             }
@@ -158,6 +171,8 @@ pub enum Reply {
     Health(bool),
     /// The calls seen so far, as JSON.
     Calls(String),
+    /// Not before the API server answers: ask again then.
+    Later,
 }
 
 /// How a call went.

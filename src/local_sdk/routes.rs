@@ -1,10 +1,15 @@
 //! The HTTP side's paths, methods and bodies, as Agones' gateway understands
 //! them: a method, a path and bytes in, a call out. Pure.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::request::{Code, Refusal, Request};
 use crate::sdk::proto::{FieldMask, beta, sdk};
+
+/// An API server that is away for an hour is one for a drill.
+const MAX_API_DELAY: f64 = 3600.0;
 
 /// What an HTTP request asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,10 +65,28 @@ pub fn route(method: &str, target: &str, body: &[u8]) -> Result<Route, Refusal> 
         "/local/unhealthy" => ("POST", Route::Call(Request::LocalUnhealthy)),
         "/local/delete" => ("POST", Route::Call(Request::LocalDelete)),
         "/local/reset" => ("POST", Route::Call(Request::LocalReset)),
+        "/local/api-delay" => {
+            require(method, "POST")?;
+            return api_delay(body).map(|delay| Route::Call(Request::LocalApiDelay(delay)));
+        }
         _ => return beta_route(method, path, query, body).map(Route::Call),
     };
     require(method, allowed)?;
     Ok(route)
+}
+
+/// So many seconds, as plain text or as `{"seconds": 5}`.
+fn api_delay(body: &[u8]) -> Result<Duration, Refusal> {
+    let text = String::from_utf8_lossy(body);
+    let text = text.trim();
+    let seconds = match text.parse::<f64>() {
+        Ok(seconds) => Some(seconds),
+        Err(_) => read(body)?.get("seconds").as_f64(),
+    };
+    let bounded = seconds.filter(|seconds| (0.0..=MAX_API_DELAY).contains(seconds));
+    bounded.map(Duration::from_secs_f64).ok_or_else(|| {
+        invalid(format!("{text:?} is not a number of seconds from 0 to {MAX_API_DELAY}: write 5 or {{\"seconds\":5}}"))
+    })
 }
 
 fn beta_route(method: &str, path: &str, query: &str, body: &[u8]) -> Result<Request, Refusal> {
@@ -258,6 +281,8 @@ mod tests {
             ("POST", "/local/unhealthy", "", "local/unhealthy"),
             ("POST", "/local/delete", "", "local/delete"),
             ("POST", "/local/reset", "", "local/reset"),
+            ("POST", "/local/api-delay", "2.5", "local/api-delay seconds=\"2.5\""),
+            ("POST", "/local/api-delay", "{\"seconds\":30}", "local/api-delay seconds=\"30\""),
         ] {
             assert_eq!(call(method, target, body).to_string(), wanted, "{method} {target} {body}");
         }
@@ -289,6 +314,11 @@ mod tests {
             ("PUT", "/v1beta1/counters/a", "{}", Code::Unimplemented),
             ("DELETE", "/v1beta1/lists/a", "", Code::Unimplemented),
             ("GET", "/v1beta1/lists/a:addValue", "", Code::Unimplemented),
+            ("GET", "/local/api-delay", "5", Code::Unimplemented),
+            ("POST", "/local/api-delay", "", Code::InvalidArgument),
+            ("POST", "/local/api-delay", "-1", Code::InvalidArgument),
+            ("POST", "/local/api-delay", "nan", Code::InvalidArgument),
+            ("POST", "/local/api-delay", "1e9", Code::InvalidArgument),
             ("POST", "/ready", "{", Code::InvalidArgument),
             ("POST", "/ready", "[]", Code::InvalidArgument),
             ("POST", "/health", "{}x", Code::InvalidArgument),

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, sync_channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::calls::{Calls, Via};
@@ -20,6 +21,8 @@ use crate::sdk::proto::sdk;
 pub const WATCH_ROOM: usize = 64;
 /// The longest that an edge waits for this thread, which never waits itself.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// Between tries of a call that waits for a slow API server.
+const LATER: Duration = Duration::from_millis(50);
 /// The most characters of a call or a change that are printed.
 const MAX_LINE: usize = 500;
 /// So many watchers; past it the oldest is let go.
@@ -69,11 +72,24 @@ impl Door {
         Self { commands, via }
     }
 
-    /// Performs one call.
+    /// Performs one call, and waits for as long as the API server makes it wait.
     ///
     /// # Errors
     /// The GameServer's refusal, or UNAVAILABLE while the server ends.
-    pub fn call(&self, request: Request) -> Outcome {
+    pub fn call(&self, request: &Request) -> Outcome {
+        loop {
+            match self.try_call(request.clone()) {
+                Ok(Reply::Later) => thread::sleep(LATER),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Performs one call, or says that it has to wait: for those who may not.
+    ///
+    /// # Errors
+    /// As [`Door::call`].
+    pub fn try_call(&self, request: Request) -> Outcome {
         self.ask(|reply| Command::Call { via: self.via, request, reply: Some(reply) })
     }
 
@@ -194,6 +210,9 @@ impl LocalServer {
     }
 
     fn call(&mut self, now: Duration, via: Via, request: &Request) -> Outcome {
+        if request.waits_for_the_api_server() && now < self.game_server.api_delayed_until() {
+            return Ok(Reply::Later);
+        }
         let mut changes = Vec::new();
         let outcome = match request {
             Request::LocalReset => self.reset(now),

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::variables::{self, Variables};
-use super::{Call, Effect, Effects, Machine, Notice, Timer};
+use super::{Effect, Effects, Machine, Notice, Timer};
 use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
@@ -17,8 +17,6 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Allocation {
-    /// The GameServer is to be read.
-    look: bool,
     hook_running: bool,
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
@@ -47,15 +45,6 @@ impl Machine {
     pub(super) fn allocation_look_due(&mut self, now: Instant) {
         self.timers.set(Timer::AllocationLook, now + LOOK_INTERVAL);
         self.look_soon();
-    }
-
-    /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
-    pub(super) fn look_soon(&mut self) {
-        self.allocation.look = self.link.up;
-    }
-
-    pub(super) fn next_allocation_call(&mut self) -> Option<Call> {
-        (std::mem::take(&mut self.allocation.look) && self.stop.is_none()).then_some(Call::GetGameServer)
     }
 
     /// A look or a connection shows this; the one before is still the machine's.

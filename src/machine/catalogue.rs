@@ -96,6 +96,7 @@ impl Notice {
             | Self::SdkConnected { .. }
             | Self::SdkAttemptFailed { .. }
             | Self::SdkBack { .. }
+            | Self::SdkAnswers
             | Self::ReadyCalled { .. }
             | Self::Ready { .. }
             | Self::LivenessRecovered { .. }
@@ -123,6 +124,10 @@ impl Notice {
             Self::StillWaiting { .. } => {
                 "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
                  server: is the container there, and is this its port?"
+            }
+            Self::SdkUnanswered { .. } => {
+                "Look at the cluster's API server and at the SDK server's log; a control plane that is upgraded does \
+                 this for a minute. The GameServer stays healthy meanwhile, and what is published comes late."
             }
             Self::SdkLost { .. } => {
                 "None if it comes back soon: the SDK server was restarted. Else look at the container agones-gameserver-sidecar."
@@ -274,7 +279,9 @@ fn samples() -> Vec<Notice> {
         N::SdkConnected { name: text(), state: text(), attempts: 0 },
         N::SdkAttemptFailed { error: text() },
         N::SdkLost { error: text() },
-        N::SdkBack { state: text(), away: time },
+        N::SdkBack { restarted: true, away: time },
+        N::SdkUnanswered { call: "", error: text() },
+        N::SdkAnswers,
         N::ProbeOnly { waited: time, error: text() },
         N::SdkRequired { waited: time, error: text() },
         N::SdkOff,

@@ -3,8 +3,11 @@
 //! 0 <= count <= capacity holds in every call, so that no other reader ever sees it broken: a capacity that is
 //! published goes out in one call with the count that has to fit it.
 
+use std::time::Instant;
+
 use super::event::{CallError, Reading};
 use super::publish::Next;
+use super::read_back::Outstanding;
 use super::{Call, CounterSnapshot, Effect, Effects, Notice};
 use crate::sdk::game_server::{Counter, GameServer};
 
@@ -18,6 +21,8 @@ pub(super) struct CounterState {
     maximum: Option<i64>,
     /// What the SDK server took last, since it was last connected.
     sent: Sent,
+    /// Whether the GameServer shows that.
+    outstanding: Outstanding,
     /// The update under way.
     sending: Sent,
     /// The capacity, as far as it is known.
@@ -45,6 +50,7 @@ impl CounterState {
             reading: None,
             maximum: None,
             sent: Sent::default(),
+            outstanding: Outstanding::default(),
             sending: Sent::default(),
             capacity: None,
             capacity_asked: false,
@@ -72,8 +78,26 @@ impl CounterState {
     /// Whoever comes back may not know what was sent.
     pub(super) fn forget(&mut self) {
         self.sent = Sent::default();
+        self.outstanding = Outstanding::default();
         self.capacity_asked = false;
         self.next = self.due();
+    }
+
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.outstanding.is_open()
+    }
+
+    /// What was sent shows, or does not.
+    pub(super) fn looked(&mut self, now: Instant, game_server: &GameServer) {
+        let Sent { count, capacity } = self.sent;
+        let shown = game_server.counters.get(&self.name);
+        let shown = shown.is_some_and(|shown| {
+            count == Some(shown.count) && capacity.is_none_or(|capacity| capacity == shown.capacity)
+        });
+        if self.outstanding.looked(now, shown) && self.next == Next::Nothing {
+            self.sent = Sent::default();
+            self.next = self.due();
+        }
     }
 
     pub(super) fn learn(&mut self, game_server: &GameServer) {
@@ -123,8 +147,9 @@ impl CounterState {
     }
 
     /// The update under way was taken.
-    pub(super) fn taken(&mut self, out: &mut Effects) {
+    pub(super) fn taken(&mut self, now: Instant, out: &mut Effects) {
         let Sent { count, capacity } = self.sending;
+        self.outstanding.acknowledged(now, self.sent == Sent::default());
         self.sent = Sent { count, capacity: capacity.or(self.sent.capacity) };
         self.capacity = capacity.or(self.capacity);
         self.capacity_asked = false;
@@ -134,6 +159,14 @@ impl CounterState {
             Some(_) => Notice::CounterWorks { name, count },
             None => Notice::CounterSet { name, count },
         }));
+    }
+
+    /// No answer: whether it was taken nobody knows.
+    pub(super) fn unanswered(&mut self) {
+        if self.next == Next::Change {
+            self.sent = Sent::default();
+        }
+        self.next = Next::Wait;
     }
 
     /// Whether it has to wait for [`CounterState::retry`].

@@ -50,8 +50,11 @@ pub enum Effect {
 /// A call of the SDK client. Every one has a deadline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Open a new connection and read the GameServer.
-    Connect,
+    /// Open a new connection and see that somebody answers on it.
+    Connect {
+        /// By a beat; else by a question that changes nothing.
+        beat: bool,
+    },
     /// Read the GameServer.
     GetGameServer,
     /// Ask for Ready.

@@ -95,7 +95,7 @@ pub enum ProcessEnd {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// To [`super::Call::Connect`].
-    Connected(Result<GameServer, CallError>),
+    Connected(Result<Peer, CallError>),
     /// To [`super::Call::GetGameServer`].
     GameServer(Result<GameServer, CallError>),
     /// To [`super::Call::Ready`].
@@ -127,7 +127,8 @@ impl Answer {
     #[must_use]
     pub fn error(&self) -> Option<&CallError> {
         match self {
-            Self::Connected(outcome) | Self::GameServer(outcome) => outcome.as_ref().err(),
+            Self::Connected(outcome) => outcome.as_ref().err(),
+            Self::GameServer(outcome) => outcome.as_ref().err(),
             Self::Ready(outcome)
             | Self::Allocate(outcome)
             | Self::Shutdown(outcome)
@@ -142,11 +143,30 @@ impl Answer {
         }
     }
 
+    /// The call's name, as Agones has it.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::Connected(_) => "Connect",
+            Self::GameServer(_) => "GetGameServer",
+            Self::Ready(_) => "Ready",
+            Self::Allocate(_) => "Allocate",
+            Self::Shutdown(_) => "Shutdown",
+            Self::Health(_) => "Health",
+            Self::GetCounter(_) => "GetCounter",
+            Self::UpdateCounter(_) => "UpdateCounter",
+            Self::GetList(_) => "GetList",
+            Self::AddListValue(_) => "AddListValue",
+            Self::RemoveListValue(_) => "RemoveListValue",
+            Self::SetLabel(_) => "SetLabel",
+            Self::SetAnnotation(_) => "SetAnnotation",
+        }
+    }
+
     /// The answer in a few words, for a log line.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
-            Self::Connected(Ok(game_server)) | Self::GameServer(Ok(game_server)) => {
+            Self::GameServer(Ok(game_server)) => {
                 let deleting = if game_server.deleting { ", being deleted" } else { "" };
                 format!("state {}{deleting}", game_server.state.as_str())
             }
@@ -155,6 +175,16 @@ impl Answer {
             _ => self.error().map_or_else(|| "ok".to_owned(), |error| error.message.clone()),
         }
     }
+}
+
+/// Who answers a new connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The first SDK server, or another: the connection before this one had ended. What the one before had
+    /// acknowledged and not yet written is lost.
+    New,
+    /// The one of before, whose connection is still open: it was slow, and has everything that it was told.
+    Same,
 }
 
 /// Why a call failed.

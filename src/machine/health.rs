@@ -87,7 +87,8 @@ impl Machine {
             return;
         }
         if !self.is_alive() {
-            self.health.counts.withheld += 1;
+            // Before the first round nothing is known that would hold it back: it waits, and goes out after.
+            self.health.counts.withheld += u64::from(self.health.alive.is_some());
         } else if self.link.ever && !self.link.up {
             self.health.counts.failed += 1;
         }
@@ -107,7 +108,7 @@ impl Machine {
         self.health.beat_owed = !may;
     }
 
-    fn is_alive(&self) -> bool {
+    pub(super) fn is_alive(&self) -> bool {
         match &self.stop {
             Some(stop) => stop.may_beat(self.config.wrapper, self.health.alive),
             None => !self.health.watching || self.health.alive == Some(true),

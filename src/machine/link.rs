@@ -2,22 +2,32 @@
 //!
 //! Connecting runs beside the probes and never in front of them. The connect
 //! timeout is a timer here, never the deadline of a call.
+//!
+//! A connection is proven by a beat, and is lost when it ends or when a beat
+//! gets no answer. Any other call that comes late is that call's failure and
+//! nothing else: the SDK server holds them while its API server is slow.
 
 use std::time::{Duration, Instant};
 
-use super::event::{Answer, CallError, CallErrorKind};
+use super::event::{Answer, CallError, CallErrorKind, Peer};
 use super::held_start::Child;
 use super::publish::Publication;
 use super::stop::Stop;
-use super::{Effect, Effects, Machine, Notice, Phase, Timer};
+use super::{Call, Effect, Effects, Machine, Notice, Phase, Timer};
 use crate::exit::ExitReason;
 use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
 /// Between the beginnings of two attempts, so that a server is found within 2 s of appearing.
 const CONNECT_INTERVAL: Duration = Duration::from_secs(1);
+/// The same while nobody listens yet, for as long as two containers of a Pod may start apart: a refused attempt costs
+/// microseconds.
+const CONNECT_INTERVAL_EARLY: Duration = Duration::from_millis(250);
+const EARLY: Duration = Duration::from_secs(60);
 /// The same while Shutdown() has to be delivered.
 const CONNECT_INTERVAL_STOPPING: Duration = Duration::from_millis(200);
+/// Between attempts to read the GameServer of a new connection.
+const LOOK_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// A hostname has at most so many characters.
 const HOSTNAME_MAX: usize = 63;
 
@@ -28,8 +38,8 @@ pub(super) struct Link {
     pub(super) ever: bool,
     /// The connect timeout has passed without it.
     pub(super) given_up: bool,
-    /// Connections that have ended or were refused: while this stays, so does the server. A deadline that has passed
-    /// does not count: that server is slow, and has what it was sent.
+    /// Which SDK server this is: counts those whose connection has ended. One that is merely slow is still the same,
+    /// and has what it was sent.
     pub(super) generation: u64,
     pub(super) attempt_due: bool,
     pub(super) attempts: u32,
@@ -39,22 +49,29 @@ pub(super) struct Link {
     /// How often it came back.
     pub(super) restarts: u64,
     pub(super) last_error: String,
-}
-
-impl Link {
-    /// Whether this error says that the server itself is gone.
-    fn note_end(&mut self, error: &CallError) {
-        if error.kind == CallErrorKind::Unavailable {
-            self.generation = self.generation.saturating_add(1);
-        }
-    }
+    /// The GameServer has not been read on this connection.
+    pub(super) unread: bool,
+    /// It is to be read when no more urgent call is waiting.
+    look: bool,
+    /// The first beat waits for that: a shim that was restarted must not beat for a game that is dead.
+    beat_after_look: bool,
+    /// A call got no answer, and a warning has said so.
+    unanswered: bool,
 }
 
 impl Answer {
     /// The error, if it means that the connection is of no more use.
     pub(super) fn broken_link(&self) -> Option<&CallError> {
-        let connecting = matches!(self, Self::Connected(_));
-        self.error().filter(|error| !connecting && error.kind != CallErrorKind::Rejected)
+        self.error().filter(|error| match error.kind {
+            CallErrorKind::Unavailable => !matches!(self, Self::Connected(_)),
+            CallErrorKind::DeadlineExceeded => matches!(self, Self::Health(_)),
+            CallErrorKind::Rejected => false,
+        })
+    }
+
+    /// It comes out of what the SDK server knows of its API server: held while that is slow.
+    fn is_read(&self) -> bool {
+        matches!(self, Self::GameServer(_) | Self::GetCounter(_) | Self::UpdateCounter(_) | Self::GetList(_))
     }
 }
 
@@ -64,63 +81,81 @@ impl Machine {
         self.config.sdk == SdkMode::Off || (self.link.given_up && !self.link.up)
     }
 
+    /// The beat that proves a connection, where one may be sent. Before the GameServer was ever seen, none may: it may
+    /// be that of a game that has died. On the way out Shutdown() comes first.
+    pub(super) fn connect_call(&mut self) -> Option<Call> {
+        let beat = self.game_server.is_some() && self.is_alive() && self.stop.is_none();
+        std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect { beat })
+    }
+
     pub(super) fn connected(
         &mut self,
         now: Instant,
-        began: Instant,
-        outcome: Result<GameServer, CallError>,
+        call: Option<(Call, Instant)>,
+        outcome: Result<Peer, CallError>,
         out: &mut Effects,
     ) {
+        let (beat, began) = call.map_or((false, now), |(call, began)| (call == Call::Connect { beat: true }, began));
         self.link.attempts = self.link.attempts.saturating_add(1);
-        let game_server = match outcome {
-            Ok(game_server) => game_server,
-            Err(error) => {
-                self.link.note_end(&error);
-                let urgent = self.stop.as_ref().is_some_and(Stop::has_something_to_deliver);
-                let interval = if urgent { CONNECT_INTERVAL_STOPPING } else { CONNECT_INTERVAL };
-                self.timers.set(Timer::Connect, (began + interval).max(now));
-                if self.link.last_error != error.message {
-                    self.link.last_error.clone_from(&error.message);
-                    out.push(Effect::Log(Notice::SdkAttemptFailed { error: error.message.clone() }));
-                }
-                if self.stop.is_some() {
-                    self.shutdown_connect_failed(now, &error, out);
-                }
-                return;
-            }
+        let peer = match outcome {
+            Ok(peer) => peer,
+            Err(error) => return self.connect_failed(now, began, &error, out),
         };
         self.link.up = true;
         self.link.given_up = false;
         self.link.changed = Some(now);
+        self.link.unread = true;
+        self.link.look = true;
         self.timers.cancel(Timer::Connect);
         if !matches!(self.child, Child::Held { .. }) {
             self.timers.cancel(Timer::SdkConnectTimeout);
         }
-        let state = game_server.state.as_str().to_owned();
-        if self.link.ever {
+        if std::mem::replace(&mut self.link.ever, true) {
             let away = self.link.lost_at.take().map_or(Duration::ZERO, |lost| now - lost);
             self.link.restarts = self.link.restarts.saturating_add(1);
-            out.push(Effect::Log(Notice::SdkBack { state, away }));
-        } else {
-            self.link.ever = true;
-            let (name, attempts) = (game_server.name.clone(), self.link.attempts);
-            out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
-            self.check_pod(&game_server, out);
+            out.push(Effect::Log(Notice::SdkBack { restarted: peer == Peer::New, away }));
+        }
+        if peer == Peer::New {
+            self.link.generation = self.link.generation.saturating_add(1);
+            self.readiness.met_new_server(now);
+            self.publications.iter_mut().for_each(Publication::forget);
+            self.metadata.compare_again();
         }
         self.self_shutdown_reconnected();
-        self.look_at(now, &game_server, out);
-        self.held_start_looked(now, &game_server, out);
-        self.beat_at_once();
-        if self.stop.is_some() {
-            self.shutdown_connected(now, &game_server, out);
+        if beat {
+            self.beat_answered(now, Ok(()), out);
+        } else if self.game_server.is_some() || self.stop.is_some() {
+            self.beat_at_once();
         } else {
-            self.readiness_connected(&game_server, out);
+            self.link.beat_after_look = true;
+        }
+        self.shutdown_connected();
+    }
+
+    fn connect_failed(&mut self, now: Instant, began: Instant, error: &CallError, out: &mut Effects) {
+        let urgent = self.stop.as_ref().is_some_and(Stop::has_something_to_deliver);
+        let refused = error.kind == CallErrorKind::Unavailable;
+        let interval = if urgent {
+            CONNECT_INTERVAL_STOPPING
+        } else if !self.link.ever && refused && now - self.started < EARLY {
+            CONNECT_INTERVAL_EARLY
+        } else {
+            CONNECT_INTERVAL
+        };
+        self.timers.set(Timer::Connect, (began + interval).max(now));
+        if self.link.last_error != error.message {
+            self.link.last_error.clone_from(&error.message);
+            out.push(Effect::Log(Notice::SdkAttemptFailed { error: error.message.clone() }));
+        }
+        if self.stop.is_some() {
+            self.shutdown_connect_failed(now, error, out);
         }
     }
 
     pub(super) fn link_lost(&mut self, now: Instant, error: &CallError, out: &mut Effects) {
-        self.link.note_end(error);
         self.link.up = false;
+        self.link.look = false;
+        self.link.unanswered = false;
         self.link.lost_at = Some(now);
         self.link.changed = Some(now);
         self.link.last_error.clone_from(&error.message);
@@ -128,8 +163,87 @@ impl Machine {
         out.push(Effect::Log(Notice::SdkLost { error: error.message.clone() }));
         self.timers.cancel(Timer::ReadyLook);
         self.readiness.disconnected();
-        self.publications.iter_mut().for_each(Publication::forget);
-        self.metadata.compare_again();
+    }
+
+    /// Says once that calls are left without an answer, and once that they are answered again.
+    pub(super) fn note_unanswered(&mut self, answer: &Answer, out: &mut Effects) {
+        if matches!(answer, Answer::Connected(_) | Answer::Health(_)) || !self.link.up {
+            return;
+        }
+        let failed = |error: &&CallError| {
+            error.kind == CallErrorKind::DeadlineExceeded || matches!(answer, Answer::GameServer(_))
+        };
+        if let Some(error) = answer.error().filter(failed) {
+            if !std::mem::replace(&mut self.link.unanswered, true) {
+                let call = answer.method();
+                out.push(Effect::Log(Notice::SdkUnanswered { call, error: error.message.clone() }));
+            }
+        } else if answer.is_read() && std::mem::take(&mut self.link.unanswered) {
+            out.push(Effect::Log(Notice::SdkAnswers));
+        }
+    }
+
+    pub(super) fn next_link_look(&mut self) -> Option<Call> {
+        (std::mem::take(&mut self.link.look) && self.stop.is_none()).then_some(Call::GetGameServer)
+    }
+
+    /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
+    pub(super) fn look_soon(&mut self) {
+        self.link.look = self.link.up;
+    }
+
+    fn first_look_failed(&mut self, now: Instant) {
+        if self.stop.is_none() {
+            let again = now + LOOK_RETRY_INTERVAL;
+            if self.link.unread {
+                self.timers.set(Timer::Look, again);
+            }
+            self.read_back_later(again);
+        }
+    }
+
+    /// Takes the answer to any GetGameServer, whoever asked.
+    pub(super) fn game_server_answered(
+        &mut self,
+        now: Instant,
+        began: Instant,
+        outcome: Result<GameServer, CallError>,
+        out: &mut Effects,
+    ) {
+        self.link.look = false;
+        let mut first = false;
+        if let Ok(game_server) = &outcome {
+            first = std::mem::take(&mut self.link.unread);
+            if self.game_server.is_none() {
+                let (name, attempts) = (game_server.name.clone(), self.link.attempts);
+                let state = game_server.state.as_str().to_owned();
+                out.push(Effect::Log(Notice::SdkConnected { name, state, attempts }));
+                self.check_pod(game_server, out);
+            }
+            self.look_at(now, game_server, out);
+            self.held_start_looked(now, game_server, out);
+            self.read_back(now, game_server);
+        } else {
+            self.held_start_look_failed(now);
+            self.first_look_failed(now);
+        }
+        if std::mem::take(&mut self.link.beat_after_look) {
+            self.beat_at_once();
+        }
+        let looked = outcome.is_ok();
+        if self.stop.is_some() {
+            self.shutdown_looked(now, outcome, out);
+        } else {
+            match outcome {
+                Ok(game_server) if first && !self.readiness.wants_look() => {
+                    self.readiness_connected(&game_server, out);
+                }
+                outcome => self.readiness_looked(now, began, outcome, out),
+            }
+        }
+        if looked {
+            self.shut_down_if_due(now, out);
+        }
     }
 
     pub(super) fn sdk_connect_timed_out(&mut self, now: Instant, out: &mut Effects) {
@@ -174,7 +288,7 @@ impl Machine {
         let first = self.game_server.is_none();
         let before = self.health_interval();
         self.publications.iter_mut().for_each(|publication| publication.learn(game_server));
-        self.readiness.learn(now, self.link.generation, game_server);
+        self.readiness.learn(game_server);
         self.allocation_looked(now, game_server, out);
         // Agones' own local mode starts in Ready, which says nothing about the game there.
         let starts_ready = game_server.local_mode && game_server.state == State::Ready;

@@ -1,15 +1,18 @@
 //! The List: it holds the names of the players that the last good reading found, and nothing else.
 //!
 //! Names come and go one by one, removals first so that there is room. What the List holds is read before a change, and
-//! once more with the reading after it: a server that batches may lose a removal behind an addition, and others may
-//! write too. Names that are not players' go, whoever put them there: after a restart of the shim nobody else would.
+//! again where the GameServer does not show it later: a server that batches may lose a removal behind an addition, and
+//! others may write too. A name that is refused is left out for a minute and holds up no other. Names that are not
+//! players' go, whoever put them there: after a restart of the shim nobody else would.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use super::event::CallError;
 use super::publish::Next;
+use super::read_back::Outstanding;
 use super::{Call, Effect, Effects, ListSnapshot, Notice};
-use crate::sdk::game_server::List;
+use crate::sdk::game_server::{GameServer, List};
 
 /// Characters of the longest name: the protocols allow 15 to 36 bytes.
 const NAME_MAX: usize = 64;
@@ -24,15 +27,28 @@ pub(super) struct ListState {
     /// What the List holds, as far as it is known since the SDK server was last connected.
     values: Option<BTreeSet<String>>,
     capacity: i64,
-    /// It was changed and has not been read since.
-    unconfirmed: bool,
-    /// Values that could not be added or removed since the last reading: the List was read anew for each.
-    refused: BTreeSet<String>,
+    /// It was changed, and whether the GameServer shows it.
+    outstanding: Outstanding,
+    /// Values that could not be added or removed: the List was read anew for each.
+    refused: BTreeMap<String, Refused>,
+    /// What was said of the last of them.
+    refusal: String,
     next: Next,
     /// What a warning has been written about and not yet taken back.
     rejected: Option<String>,
     nameless: bool,
     full: bool,
+}
+
+/// When a value was refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Refused {
+    /// Since the last reading: somebody else may have been faster.
+    Now,
+    /// Before it: it is tried once more.
+    Before,
+    /// Once more: it waits for [`ListState::retry`].
+    Again,
 }
 
 impl ListState {
@@ -42,8 +58,9 @@ impl ListState {
             names: None,
             values: None,
             capacity: 0,
-            unconfirmed: false,
-            refused: BTreeSet::new(),
+            outstanding: Outstanding::default(),
+            refused: BTreeMap::new(),
+            refusal: String::new(),
             next: Next::Nothing,
             rejected: None,
             nameless: false,
@@ -70,6 +87,7 @@ impl ListState {
     /// Whoever comes back may not know the names.
     pub(super) fn forget(&mut self) {
         self.values = None;
+        self.outstanding = Outstanding::default();
         self.refused.clear();
         self.next = if self.names.is_some() { Next::Get } else { Next::Nothing };
     }
@@ -84,9 +102,30 @@ impl ListState {
         if std::mem::take(&mut self.nameless) {
             out.push(Effect::Log(Notice::NamesBack { name: self.name.clone() }));
         }
-        self.names = Some(names.iter().filter_map(|name| presentable(name)).take(NAMES_MAX).collect());
-        self.refused.clear();
-        if self.next == Next::Nothing && (self.unconfirmed || self.values != self.names) {
+        let names = Some(names.iter().filter_map(|name| presentable(name)).take(NAMES_MAX).collect());
+        if names != self.names {
+            self.names = names;
+            self.outstanding.renew();
+        }
+        for refused in self.refused.values_mut().filter(|refused| **refused == Refused::Now) {
+            *refused = Refused::Before;
+        }
+        if self.next == Next::Nothing && (self.values.is_none() || self.differences().next().is_some()) {
+            self.next = Next::Get;
+        }
+    }
+
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.outstanding.is_open()
+    }
+
+    /// What it was changed to shows, or does not.
+    pub(super) fn looked(&mut self, now: Instant, game_server: &GameServer) {
+        let shown = game_server.lists.get(&self.name).zip(self.values.as_ref());
+        let shown = shown.is_some_and(|(list, values)| {
+            list.values.len() == values.len() && list.values.iter().all(|value| values.contains(value))
+        });
+        if self.outstanding.looked(now, shown) && self.next == Next::Nothing {
             self.next = Next::Get;
         }
     }
@@ -103,55 +142,86 @@ impl ListState {
     pub(super) fn got(&mut self, found: List, out: &mut Effects) {
         self.capacity = found.capacity;
         self.values = Some(found.values.into_iter().collect());
-        self.unconfirmed = false;
         self.go_on(out);
     }
 
     /// This change was taken.
-    pub(super) fn taken(&mut self, change: Option<Call>, out: &mut Effects) {
+    pub(super) fn taken(&mut self, now: Instant, change: Option<Call>, out: &mut Effects) {
         if let Some(values) = &mut self.values {
             match change {
-                Some(Call::AddListValue { value, .. }) => drop(values.insert(value)),
-                Some(Call::RemoveListValue { value, .. }) => drop(values.remove(&value)),
+                Some(Call::AddListValue { value, .. }) => {
+                    self.refused.remove(&value);
+                    values.insert(value);
+                }
+                Some(Call::RemoveListValue { value, .. }) => {
+                    self.refused.remove(&value);
+                    values.remove(&value);
+                }
                 _ => {}
             }
         }
-        self.unconfirmed = true;
+        self.outstanding.acknowledged(now, true);
         self.go_on(out);
     }
 
-    /// Whether it has to wait for [`ListState::retry`].
-    pub(super) fn refused(&mut self, call: Option<Call>, error: CallError, out: &mut Effects) -> bool {
-        if let Some(Call::AddListValue { value, .. } | Call::RemoveListValue { value, .. }) = call
-            && self.refused.insert(value)
-        {
-            // Full, there already, not there: somebody else has changed it.
+    /// No answer: what it holds now nobody knows.
+    pub(super) fn unanswered(&mut self) {
+        self.values = None;
+        self.next = Next::Wait;
+    }
+
+    /// Something waits for [`ListState::retry`].
+    pub(super) fn refused(&mut self, call: Option<Call>, error: CallError, out: &mut Effects) {
+        if let Some(Call::AddListValue { value, .. } | Call::RemoveListValue { value, .. }) = call {
+            // Full, there already, not there: somebody else may have changed it.
+            let now = if self.refused.contains_key(&value) { Refused::Again } else { Refused::Now };
+            self.refused.insert(value, now);
+            self.refusal = error.message;
             self.next = Next::Get;
-            return false;
+            return;
         }
         self.next = Next::Wait;
-        if self.rejected.replace(error.message.clone()).is_none() {
-            out.push(Effect::Log(Notice::ListRejected { name: self.name.clone(), error: error.message }));
+        self.reject(error.message, out);
+    }
+
+    fn reject(&mut self, error: String, out: &mut Effects) {
+        if self.rejected.replace(error.clone()).is_none() {
+            out.push(Effect::Log(Notice::ListRejected { name: self.name.clone(), error }));
         }
-        true
     }
 
     pub(super) fn retry(&mut self) {
-        if self.next == Next::Wait {
-            self.refused.clear();
-            self.next = Next::Get;
+        if self.next == Next::Wait || !self.refused.is_empty() {
+            self.refused.values_mut().for_each(|refused| *refused = Refused::Before);
+            self.next = if self.names.is_some() { Next::Get } else { Next::Nothing };
         }
     }
 
     /// The next change, if there is one to make.
     fn change(&self) -> Option<Call> {
-        let (names, values) = (self.names.as_ref()?, self.values.as_ref()?);
+        let values = self.values.as_ref()?;
         let name = self.name.clone();
-        if let Some(value) = values.difference(names).next() {
+        if let Some(value) = self.differences().find(|value| values.contains(*value)) {
             return Some(Call::RemoveListValue { name, value: value.clone() });
         }
-        let value = names.difference(values).next().filter(|_| self.has_room(values.len()))?;
+        let value = self.differences().next().filter(|_| self.has_room(values.len()))?;
         Some(Call::AddListValue { name, value: value.clone() })
+    }
+
+    /// Where the names and what the List holds differ, but for what was refused.
+    fn differences(&self) -> impl Iterator<Item = &String> {
+        let both = self.names.iter().zip(&self.values);
+        let differences = both.flat_map(|(names, values)| names.symmetric_difference(values));
+        differences.filter(|value| matches!(self.refused.get(*value), None | Some(Refused::Before)))
+    }
+
+    /// The last word on each value that was refused and by which the List would still have to be changed.
+    fn refusals(&self) -> impl Iterator<Item = Refused> {
+        let both = self.names.iter().zip(&self.values);
+        both.flat_map(|(names, values)| {
+            let differs = |value: &String| names.contains(value) != values.contains(value);
+            self.refused.iter().filter(move |(value, _)| differs(value)).map(|(_, refused)| *refused)
+        })
     }
 
     fn has_room(&self, values: usize) -> bool {
@@ -165,12 +235,14 @@ impl ListState {
             return;
         }
         self.next = Next::Nothing;
-        if self.rejected.take().is_some() {
+        if self.refusals().any(|refused| refused == Refused::Again) {
+            self.reject(self.refusal.clone(), out);
+        } else if self.refusals().next().is_none() && self.rejected.take().is_some() {
             out.push(Effect::Log(Notice::ListWorks { name: self.name.clone() }));
         }
-        let names = self.names.as_ref().map_or(0, BTreeSet::len);
-        let full = self.names != self.values;
+        let full = self.differences().next().is_some();
         if full && !self.full {
+            let names = self.names.as_ref().map_or(0, BTreeSet::len);
             let (name, capacity) = (self.name.clone(), self.capacity);
             out.push(Effect::Log(Notice::ListFull { name, names, capacity }));
         }

@@ -1,12 +1,14 @@
 //! Labels and annotations: set once Ready shows, where the GameServer has
-//! another value, and compared again when the SDK server was lost.
+//! another value, and compared again when the SDK server was restarted.
 //!
-//! What somebody else changes meanwhile is left alone. One that is rejected is
+//! What somebody else changes after it has shown is left alone. One that is rejected is
 //! tried again once a minute; nothing here touches the rest of the life cycle.
 
 use std::time::{Duration, Instant};
 
-use super::event::CallError;
+use super::event::{CallError, CallErrorKind};
+use super::publish::LATE_RETRY_INTERVAL;
+use super::read_back::Outstanding;
 use super::{Call, Config, Effect, Effects, Machine, Notice, Timer};
 use crate::sdk::game_server::{GameServer, SDK_PREFIX};
 use crate::settings::KeyValue;
@@ -28,6 +30,7 @@ struct Item {
     /// The key as the GameServer shows it.
     shown_as: String,
     progress: Progress,
+    outstanding: Outstanding,
     /// A warning has been written and not yet taken back.
     warned: bool,
 }
@@ -60,7 +63,14 @@ impl Kind {
 impl Item {
     fn new(kind: Kind, pair: &KeyValue) -> Self {
         let shown_as = format!("{SDK_PREFIX}{}", pair.key);
-        Self { kind, pair: pair.clone(), shown_as, progress: Progress::Due, warned: false }
+        Self {
+            kind,
+            pair: pair.clone(),
+            shown_as,
+            progress: Progress::Due,
+            outstanding: Outstanding::default(),
+            warned: false,
+        }
     }
 
     fn is_shown(&self, game_server: &GameServer) -> bool {
@@ -86,17 +96,32 @@ impl Metadata {
         Self { items: labels.chain(annotations).collect(), sending: 0 }
     }
 
-    /// The SDK server was lost: what it had not written yet is lost with it.
+    /// The SDK server is another one: what the one before had not written is lost with it.
     pub(super) fn compare_again(&mut self) {
         for item in &mut self.items {
             item.progress = Progress::Due;
+            item.outstanding = Outstanding::default();
+        }
+    }
+
+    pub(super) fn has_outstanding(&self) -> bool {
+        self.items.iter().any(|item| item.outstanding.is_open())
+    }
+
+    /// What was acknowledged shows, or does not.
+    pub(super) fn looked(&mut self, now: Instant, game_server: &GameServer) {
+        for item in &mut self.items {
+            if item.outstanding.looked(now, item.is_shown(game_server)) {
+                item.progress = Progress::Due;
+            }
         }
     }
 }
 
 impl Machine {
     pub(super) fn next_metadata_call(&mut self) -> Option<Call> {
-        if self.stop.is_some() || !self.readiness.is_confirmed() {
+        // What was seen before a loss says nothing about the SDK server that is there now.
+        if self.stop.is_some() || !self.readiness.is_confirmed() || self.link.unread {
             return None;
         }
         let game_server = self.game_server.as_ref()?;
@@ -120,25 +145,35 @@ impl Machine {
         match outcome {
             Ok(()) => {
                 item.progress = Progress::Done;
+                item.outstanding.acknowledged(now, true);
                 let works = std::mem::take(&mut item.warned);
                 out.push(Effect::Log(if works {
                     Notice::MetadataWorks { kind, key }
                 } else {
                     Notice::MetadataSet { kind, key }
                 }));
+                self.read_back_soon(now);
+            }
+            Err(error) if error.kind == CallErrorKind::DeadlineExceeded => {
+                item.progress = Progress::Wait;
+                self.metadata_retry_within(now, LATE_RETRY_INTERVAL);
             }
             Err(error) if link_up => {
                 item.progress = Progress::Wait;
-                let warned = std::mem::replace(&mut item.warned, true);
-                if self.stop.is_none() {
-                    self.timers.set(Timer::MetadataRetry, now + RETRY_INTERVAL);
-                }
-                if !warned {
+                if !std::mem::replace(&mut item.warned, true) {
                     out.push(Effect::Log(Notice::MetadataRejected { kind, key, error: error.message }));
                 }
+                self.metadata_retry_within(now, RETRY_INTERVAL);
             }
             // It is compared again when the link is back.
             Err(_) => {}
+        }
+    }
+
+    /// All that wait are tried together.
+    fn metadata_retry_within(&mut self, now: Instant, interval: Duration) {
+        if self.stop.is_none() {
+            self.timers.set_earlier(Timer::MetadataRetry, now + interval);
         }
     }
 

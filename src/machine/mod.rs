@@ -5,6 +5,7 @@
 //! files beside this one are one subject each: `link` (the SDK server comes
 //! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
+//! `read_back` (what was published is believed once it shows),
 //! `allocation` (allocations and their hook), `self_shutdown` (idle and old servers),
 //! `stop` (the way out).
 
@@ -22,6 +23,7 @@ mod metadata;
 mod notice;
 mod phase;
 mod publish;
+mod read_back;
 mod readiness;
 mod self_shutdown;
 mod snapshot;
@@ -36,7 +38,7 @@ use std::time::{Duration, Instant};
 
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, Peer, ProbeReport, ProcessEnd, Reading};
 pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
@@ -205,30 +207,18 @@ impl Machine {
     }
 
     fn answered(&mut self, now: Instant, answer: Answer, out: &mut Effects) {
-        let (call, began) = self.call.take().map_or((None, now), |(call, began)| (Some(call), began));
+        let call = self.call.take();
         if let Some(error) = answer.broken_link() {
             self.link_lost(now, error, out);
         }
+        self.note_unanswered(&answer, out);
+        if let Answer::Connected(outcome) = answer {
+            return self.connected(now, call, outcome, out);
+        }
+        let (call, began) = call.map_or((None, now), |(call, began)| (Some(call), began));
         match answer {
-            Answer::Connected(outcome) => self.connected(now, began, outcome, out),
-            Answer::GameServer(outcome) => {
-                let looked = outcome.is_ok();
-                match &outcome {
-                    Ok(game_server) => {
-                        self.look_at(now, game_server, out);
-                        self.held_start_looked(now, game_server, out);
-                    }
-                    Err(_) => self.held_start_look_failed(now),
-                }
-                if self.stop.is_some() {
-                    self.shutdown_looked(now, outcome, out);
-                } else {
-                    self.readiness_looked(now, began, outcome, out);
-                }
-                if looked {
-                    self.shut_down_if_due(now, out);
-                }
-            }
+            Answer::Connected(_) => unreachable!("taken above"),
+            Answer::GameServer(outcome) => self.game_server_answered(now, began, outcome, out),
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Allocate(outcome) => self.allocate_answered(now, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
@@ -253,6 +243,7 @@ impl Machine {
             Timer::WaitReport => self.report_wait(now, out),
             Timer::ReadyLook => self.next_look_due(out),
             Timer::AddressLook => self.held_start_look_due(),
+            Timer::Look | Timer::ReadBack => self.look_soon(),
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::AllocationLook => self.allocation_look_due(now),
@@ -263,20 +254,22 @@ impl Machine {
         }
     }
 
-    /// Which call is made next, the most urgent first. Ready() stands before
-    /// the beat because the state that allows it was read immediately before.
+    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() whose
+    /// cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
     fn next_call(&mut self) -> Option<Call> {
         if self.config.sdk == SdkMode::Off {
             return None;
         }
         if !self.link.up {
-            return std::mem::take(&mut self.link.attempt_due).then_some(Call::Connect);
+            return self.connect_call();
         }
-        self.next_stop_call()
+        let urgent = self.readiness.is_urgent() || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
+        let beat = if urgent { None } else { self.next_beat() };
+        beat.or_else(|| self.next_stop_call())
             .or_else(|| self.next_held_start_call())
             .or_else(|| self.readiness.next_call())
             .or_else(|| self.next_beat())
-            .or_else(|| self.next_allocation_call())
+            .or_else(|| self.next_link_look())
             .or_else(|| self.next_metadata_call())
             .or_else(|| self.next_publish_call())
     }

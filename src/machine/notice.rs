@@ -21,7 +21,9 @@ pub enum Notice {
     SdkConnected { name: String, state: String, attempts: u32 },
     SdkAttemptFailed { error: String },
     SdkLost { error: String },
-    SdkBack { state: String, away: Duration },
+    SdkBack { restarted: bool, away: Duration },
+    SdkUnanswered { call: &'static str, error: String },
+    SdkAnswers,
     ProbeOnly { waited: Duration, error: String },
     SdkRequired { waited: Duration, error: String },
     SdkOff,
@@ -142,9 +144,16 @@ impl Notice {
             Self::SdkLost { error } => {
                 (Warn, "the SDK server is lost, trying again every second", vec![("error", error.clone())])
             }
-            Self::SdkBack { state, away } => {
-                (Info, "the SDK server is back", vec![("state", state.clone()), ("away", seconds(*away))])
+            Self::SdkBack { restarted, away } => {
+                (Info, "the SDK server is back", vec![("restarted", restarted.to_string()), ("away", seconds(*away))])
             }
+            Self::SdkUnanswered { call, error } => (
+                Warn,
+                "the SDK server is there and leaves a call unanswered, trying again; beats go on (it holds calls while \
+                 its API server is slow or away)",
+                vec![("call", (*call).into()), ("error", error.clone())],
+            ),
+            Self::SdkAnswers => (Info, "the SDK server answers its calls again", vec![]),
             Self::ProbeOnly { waited, error } => (
                 Warn,
                 "NO AGONES SDK SERVER: running probe-only, nothing is reported to Agones; still trying every second \

@@ -6,13 +6,15 @@
 use std::time::{Duration, Instant};
 
 use super::counter::CounterState;
-use super::event::{CallError, Reading};
+use super::event::{CallError, CallErrorKind, Reading};
 use super::list::ListState;
 use super::{Call, Effect, Effects, Machine, Notice, Publishes, Timer};
 use crate::sdk::game_server::{Counter, GameServer, List};
 
 /// A Counter or List that was rejected is tried again this often.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+/// One that got no answer: as long as the SDK server's API server is away, each try is a call that hangs.
+pub(super) const LATE_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// One source and what it is published as.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +73,21 @@ impl Publication {
         if let Some(counter) = &mut self.counter {
             counter.learn(game_server);
         }
+    }
+
+    /// What was acknowledged shows, or does not.
+    pub(super) fn looked(&mut self, now: Instant, game_server: &GameServer) {
+        if let Some(counter) = &mut self.counter {
+            counter.looked(now, game_server);
+        }
+        if let Some(list) = &mut self.list {
+            list.looked(now, game_server);
+        }
+    }
+
+    pub(super) fn has_outstanding(&self) -> bool {
+        let counter = self.counter.as_ref().is_some_and(CounterState::is_outstanding);
+        counter || self.list.as_ref().is_some_and(ListState::is_outstanding)
     }
 
     fn read(&mut self, reading: Reading, out: &mut Effects) {
@@ -141,10 +158,17 @@ impl Machine {
         let Some(counter) = self.counters().find(|counter| counter.name() == name) else { return };
         match outcome {
             Ok(Some(found)) => counter.got(found, out),
-            Ok(None) => counter.taken(out),
+            Ok(None) => {
+                counter.taken(now, out);
+                self.read_back_soon(now);
+            }
+            Err(error) if error.kind == CallErrorKind::DeadlineExceeded => {
+                counter.unanswered();
+                self.retry_within(now, LATE_RETRY_INTERVAL);
+            }
             Err(error) if link_up => {
                 if counter.refused(error, out) {
-                    self.retry_later(now);
+                    self.retry_within(now, RETRY_INTERVAL);
                 }
             }
             Err(_) => {}
@@ -162,21 +186,25 @@ impl Machine {
         let Some(list) = self.lists().next() else { return };
         match outcome {
             Ok(Some(found)) => list.got(found, out),
-            Ok(None) => list.taken(call, out),
+            Ok(None) => {
+                list.taken(now, call, out);
+                self.read_back_soon(now);
+            }
+            Err(error) if error.kind == CallErrorKind::DeadlineExceeded => {
+                list.unanswered();
+                self.retry_within(now, LATE_RETRY_INTERVAL);
+            }
             Err(error) if link_up => {
-                if list.refused(call, error, out) {
-                    self.retry_later(now);
-                }
+                list.refused(call, error, out);
+                self.retry_within(now, RETRY_INTERVAL);
             }
             Err(_) => {}
         }
     }
 
-    /// All that were rejected are tried together, so that one timer does for them.
-    fn retry_later(&mut self, now: Instant) {
-        if !self.timers.is_set(Timer::PublishRetry) {
-            self.timers.set(Timer::PublishRetry, now + RETRY_INTERVAL);
-        }
+    /// All that wait are tried together, so that one timer does for them.
+    fn retry_within(&mut self, now: Instant, interval: Duration) {
+        self.timers.set_earlier(Timer::PublishRetry, now + interval);
     }
 
     pub(super) fn publish_retry_due(&mut self) {

@@ -72,8 +72,8 @@ struct Sent {
 pub(super) struct Readiness {
     step: Step,
     sent: Option<Sent>,
-    /// No Ready() before this time, which the first look at an SDK server of this generation has set.
-    not_before: Option<(u64, Instant)>,
+    /// No Ready() before this time, which a new SDK server has set.
+    not_before: Option<Instant>,
     /// The last look was held up.
     held_up: bool,
     /// The GameServer was seen in a state before Ready.
@@ -135,12 +135,24 @@ impl Readiness {
         }
     }
 
+    /// The next call changes the state that a look has just shown: nothing may come between.
+    pub(super) fn is_urgent(&self) -> bool {
+        matches!(self.step, Step::Call | Step::KeepAllocation)
+    }
+
+    /// It decides by the next look.
+    pub(super) fn wants_look(&self) -> bool {
+        !matches!(self.step, Step::Idle | Step::Confirmed)
+    }
+
     /// A look shows this, whoever asked for it.
-    pub(super) fn learn(&mut self, now: Instant, generation: u64, game_server: &GameServer) {
+    pub(super) fn learn(&mut self, game_server: &GameServer) {
         self.seen_before_ready |= game_server.state.is_before_ready();
-        if self.not_before.is_none_or(|(of, _)| of != generation) {
-            self.not_before = Some((generation, now + FIRST_READY_AFTER));
-        }
+    }
+
+    /// The link is up, to an SDK server that was not there before.
+    pub(super) fn met_new_server(&mut self, now: Instant) {
+        self.not_before = Some(now + FIRST_READY_AFTER);
     }
 
     /// The link is lost; what is on its way stays so.
@@ -332,7 +344,7 @@ impl Machine {
     }
 
     fn call_ready(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
-        if let Some((_, at)) = self.readiness.not_before.filter(|(_, at)| now < *at) {
+        if let Some(at) = self.readiness.not_before.filter(|at| now < *at) {
             return self.pause_until(at);
         }
         self.readiness.step = Step::Call;

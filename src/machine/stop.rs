@@ -93,6 +93,11 @@ impl Stop {
         self.shutdown != Delivery::Done
     }
 
+    /// It is to be called now.
+    pub(super) fn calls_shutdown(&self) -> bool {
+        self.shutdown == Delivery::Call
+    }
+
     pub(super) fn snapshot(&self, now: Instant) -> StopSnapshot {
         StopSnapshot {
             reason: self.reason,
@@ -248,13 +253,11 @@ impl Machine {
         self.shutdown_attempted(now, out);
     }
 
-    /// The SDK server is there, for the first time or again: whatever it knew, call it.
-    pub(super) fn shutdown_connected(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
-        let Some(stop) = &mut self.stop else { return };
-        match stop.shutdown {
-            Delivery::Done => {}
-            Delivery::Confirming { .. } if game_server.is_ending() => self.shutdown_landed(now, game_server, out),
-            _ => stop.shutdown = Delivery::Call,
+    /// The SDK server is there, for the first time or again: whatever it knew, call it. Nothing is read before, which
+    /// may hang.
+    pub(super) fn shutdown_connected(&mut self) {
+        if let Some(stop) = self.stop.as_mut().filter(|stop| stop.shutdown != Delivery::Done) {
+            stop.shutdown = Delivery::Call;
         }
     }
 

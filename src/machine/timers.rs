@@ -21,6 +21,10 @@ pub(super) enum Timer {
     ReadyLook,
     /// The next look at the GameServer of a child that is held.
     AddressLook,
+    /// The next try to read the GameServer of a new connection.
+    Look,
+    /// The next look for what was acknowledged and does not show yet.
+    ReadBack,
     /// The next try of the Counters and the List that were rejected.
     PublishRetry,
     /// The next try of labels and annotations that were rejected.
@@ -37,7 +41,7 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 15] = [
+const ALL: [Timer; 17] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
@@ -46,6 +50,8 @@ const ALL: [Timer; 15] = [
     Timer::WaitReport,
     Timer::ReadyLook,
     Timer::AddressLook,
+    Timer::Look,
+    Timer::ReadBack,
     Timer::PublishRetry,
     Timer::MetadataRetry,
     Timer::AllocationLook,
@@ -61,6 +67,12 @@ pub(super) struct Timers([Option<Instant>; ALL.len()]);
 impl Timers {
     pub(super) fn set(&mut self, timer: Timer, at: Instant) {
         self.0[timer as usize] = Some(at);
+    }
+
+    /// Fires then, or when it was to fire before that.
+    pub(super) fn set_earlier(&mut self, timer: Timer, at: Instant) {
+        let set = &mut self.0[timer as usize];
+        *set = Some(set.map_or(at, |before| before.min(at)));
     }
 
     pub(super) fn is_set(&self, timer: Timer) -> bool {

@@ -28,6 +28,8 @@ pub struct GameServer {
     pub health: Health,
     /// Count and capacity of each declared Counter.
     pub counters: BTreeMap<String, Counter>,
+    /// What each declared List holds.
+    pub lists: BTreeMap<String, List>,
     /// Where the world sees it; empty until it is known.
     pub address: String,
     /// Its ports by name, as the world sees them.
@@ -203,6 +205,11 @@ impl From<sdk::GameServer> for GameServer {
             .into_iter()
             .map(|(name, counter)| (name, Counter { count: counter.count, capacity: counter.capacity }))
             .collect();
+        let lists = status
+            .lists
+            .into_iter()
+            .map(|(name, list)| (name, List { capacity: list.capacity, values: list.values }))
+            .collect();
         // A port outside 1..=65535 is none that anyone could connect to.
         let ports = status
             .ports
@@ -221,6 +228,7 @@ impl From<sdk::GameServer> for GameServer {
                 failure_threshold: positive(health.failure_threshold),
             },
             counters,
+            lists,
             address: status.address,
             ports,
             labels: meta.labels,

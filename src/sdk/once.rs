@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
+use grpcio::{Client, EnvBuilder, Environment, Method};
 
-use super::{open, reachable};
+use super::channel;
 use crate::machine::CallError;
 use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
@@ -91,9 +91,9 @@ pub enum Reply {
 /// Nothing listens, there is no answer in time, or an error answer.
 pub fn call(settings: &SdkSettings, call: &SdkCall) -> Result<Reply, CallError> {
     let deadline = Deadline::after(settings.call_timeout);
-    let address = reachable(&mut Resolver::new(), &settings.endpoint, deadline)?;
+    let stream = channel::reach(&mut Resolver::new(), &settings.endpoint, deadline)?;
     let environment: Arc<Environment> = Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build());
-    let once = Once { client: Client::new(open(environment, address)), timeout: settings.call_timeout };
+    let once = Once { client: channel::client(environment, stream)?, timeout: settings.call_timeout };
     once.call(call, deadline)
 }
 
@@ -138,7 +138,7 @@ impl Once {
     }
 
     fn unary<Q, R: Unpin>(&self, method: &Method<Q, R>, request: &Q, deadline: Deadline) -> Result<R, CallError> {
-        super::ask(&self.client, method, request, CallOption::default().wait_for_ready(true), deadline)
+        channel::ask(&self.client, method, request, deadline)
     }
 }
 

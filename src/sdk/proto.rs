@@ -58,6 +58,8 @@ methods! {
     SET_LABEL: Unary "/agones.dev.sdk.SDK/SetLabel", sdk::KeyValue => sdk::Empty;
     /// Sets an annotation, prefixed with `agones.dev/sdk-`.
     SET_ANNOTATION: Unary "/agones.dev.sdk.SDK/SetAnnotation", sdk::KeyValue => sdk::Empty;
+    /// The question of gRPC's own health protocol. The SDK server does not know it, and says so: it is there.
+    IS_ANYBODY_THERE: Unary "/grpc.health.v1.Health/Check", sdk::Empty => sdk::Empty;
     /// Reads a Counter.
     GET_COUNTER: Unary "/agones.dev.sdk.beta.SDK/GetCounter", beta::GetCounterRequest => beta::Counter;
     /// Changes a Counter.

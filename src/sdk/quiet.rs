@@ -6,8 +6,12 @@
 //! to it a century ahead while the two make their empty tables: a table wakes
 //! its thread when the time up to which it has sorted its timers is over.
 //!
-//! Deliberately nothing else of gRPC is touched, and no timer is late or lost
-//! by it: those that are set later are sorted at once.
+//! The clock stands behind every time that the C core reads, so it is ahead for
+//! those two moments alone, in which no timer exists, and read back after. No
+//! timer is late or lost by it: those that are set later are sorted at once.
+//! This depends on the inside of one version of gRPC: Cargo.toml pins it, a
+//! test below says what to read again for another, and the feature
+//! `plain-grpc` builds without any of it.
 
 #![allow(unsafe_code)]
 
@@ -71,8 +75,15 @@ pub struct Quiet {
 }
 
 /// Starts gRPC. The process must not have used it before: a timer that it had would be over at once.
+///
+/// # Panics
+/// gRPC's clock does not show the time again: all its timers would be off.
 #[must_use]
 pub fn start() -> Quiet {
+    if cfg!(feature = "plain-grpc") {
+        let environment = environment();
+        return Quiet { _keeper: keeper(&environment), environment };
+    }
     // SAFETY: gRPC has no threads yet, so nobody reads CLOCK while it is written, and nobody writes it later. `clock`
     // is of its type; `since_start` takes and returns plain numbers, and `init` nothing.
     unsafe {
@@ -81,11 +92,21 @@ pub fn start() -> Quiet {
         // Now, or the process would have begun in a hundred years.
         since_start(real(MONOTONIC));
         ahead(|| init());
+        // Between the two, so that its polling thread sees no other time than the real one.
+        let environment = environment();
+        let quiet = Quiet { _keeper: ahead(|| keeper(&environment)), environment };
+        let off = clock(MONOTONIC).seconds - real(MONOTONIC).seconds;
+        assert!((-1..=1).contains(&off), "gRPC's clock is {off} s off");
+        quiet
     }
-    // Between the two, so that the polling thread sees no other time than the real one.
-    let environment = Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build());
-    let keeper = ahead(|| ChannelBuilder::new(environment.clone()).connect("ipv4:127.0.0.1:9"));
-    Quiet { environment, _keeper: keeper }
+}
+
+fn environment() -> Arc<Environment> {
+    Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build())
+}
+
+fn keeper(environment: &Arc<Environment>) -> Channel {
+    ChannelBuilder::new(environment.clone()).connect("ipv4:127.0.0.1:9")
 }
 
 fn ahead<T>(make: impl FnOnce() -> T) -> T {
@@ -104,5 +125,24 @@ pub unsafe fn without_backup_poller() {
     if std::env::var_os(BACKUP_POLLER).is_none() {
         // SAFETY: as the caller promises.
         unsafe { std::env::set_var(BACKUP_POLLER, "0") };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// When this fails: read again what this file depends on, and measure (`make bench`, and the test `quiet`).
+    #[test]
+    fn the_c_core_is_the_one_whose_timers_were_read() {
+        let lock = include_str!("../../Cargo.lock");
+        let version = lock.split("name = \"grpcio-sys\"\nversion = \"").nth(1).and_then(|rest| rest.split('"').next());
+        assert_eq!(
+            version,
+            Some("0.13.0+1.56.2-patched"),
+            "another C core. Read again, in its src/core/lib: gpr/time.cc and gpr/time_posix.cc (gpr_now_impl), \
+             gprpp/time.cc (FromTimespecRoundDown, the start of the process), iomgr/timer_generic.cc and \
+             iomgr/timer_manager.cc (the first timer thread), event_engine/posix_engine/timer.cc and timer_manager.cc \
+             (the second), surface/init.cc; and for src/sdk/channel.rs, in src/core/ext: \
+             transport/chttp2/client/chttp2_connector.cc (grpc_channel_create_from_fd)",
+        );
     }
 }

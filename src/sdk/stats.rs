@@ -20,7 +20,7 @@ pub const BUCKETS: [Duration; 7] = [
     Duration::from_millis(2500),
 ];
 
-/// Agones' own names of the methods; `Connect` opens a connection and reads the GameServer.
+/// Agones' own names of the methods; `Connect` opens a connection and sends a beat, or another question.
 const METHODS: [&str; 13] = [
     "Connect",
     "GetGameServer",
@@ -95,7 +95,7 @@ impl CallStats {
 /// In [`METHODS`].
 fn place(call: &Call) -> usize {
     match call {
-        Call::Connect => 0,
+        Call::Connect { .. } => 0,
         Call::GetGameServer => 1,
         Call::Ready => 2,
         Call::Allocate => 3,
@@ -142,7 +142,7 @@ mod tests {
         let calls = [
             Call::SetLabel(pair.clone()),
             Call::SetAnnotation(pair),
-            Call::Connect,
+            Call::Connect { beat: true },
             Call::GetGameServer,
             Call::Ready,
             Call::Allocate,

@@ -21,13 +21,22 @@ impl LocalSdk {
         Self::start_as(shim(), args)
     }
 
+    /// One with its gRPC on this address: where another was before it.
+    #[track_caller]
+    pub fn start_at(grpc: &str, args: &[&str]) -> Self {
+        Self::start_with(shim(), grpc, args)
+    }
+
     /// The same from a builder with further settings.
     #[track_caller]
     pub fn start_as(builder: Builder, args: &[&str]) -> Self {
-        let mut process = builder
-            .args(["local-sdk", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--health", "off"])
-            .args(args)
-            .spawn();
+        Self::start_with(builder, "127.0.0.1:0", args)
+    }
+
+    #[track_caller]
+    fn start_with(builder: Builder, grpc: &str, args: &[&str]) -> Self {
+        let mut process =
+            builder.args(["local-sdk", "--grpc", grpc, "--http", "127.0.0.1:0", "--health", "off"]).args(args).spawn();
         let mut address = |part: &str| {
             let line = process.wait_for_line(part, secs(15)).text;
             let address = line.rsplit(' ').next().unwrap_or_default();

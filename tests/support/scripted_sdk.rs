@@ -88,11 +88,19 @@ struct State {
     scripts: BTreeMap<&'static str, Script>,
     applies: BTreeMap<&'static str, Applies>,
     game_server: GameServer,
+    /// The same with what is acknowledged and not written: what Counter and List calls answer from.
+    ahead: GameServer,
+    /// Labels, Counters and Lists are written this much after they were acknowledged.
+    batch: Duration,
+    /// What is acknowledged, when it is written, and how.
+    writes: Vec<(Instant, Write)>,
     /// The state asked for last, and when it shows: a later call rides on the timer that runs.
     pending: Option<(Instant, &'static str)>,
     /// Ends every hang: the server is going.
     closing: bool,
 }
+
+type Write = Box<dyn Fn(&mut GameServer) + Send>;
 
 struct Script {
     next: VecDeque<Answer>,
@@ -119,6 +127,9 @@ impl ScriptedSdk {
             scripts: BTreeMap::new(),
             applies: BTreeMap::new(),
             game_server: game_server(),
+            ahead: game_server(),
+            batch: Duration::ZERO,
+            writes: Vec::new(),
             pending: None,
             closing: false,
         };
@@ -159,6 +170,24 @@ impl ScriptedSdk {
             server.cancel_all_calls();
             let _ = futures_executor::block_on(ended);
         }
+    }
+
+    /// It is killed: what was acknowledged and not written is lost, what was written is kept.
+    pub fn crash(&mut self) {
+        {
+            let mut state = self.shared.lock();
+            state.settle();
+            state.pending = None;
+            state.writes.clear();
+            state.ahead = state.game_server.clone();
+        }
+        self.close();
+    }
+
+    /// Labels, annotations, Counters and Lists show this much after they were acknowledged; at once by default.
+    pub fn batch(&self, batch: Duration) -> &Self {
+        self.shared.lock().batch = batch;
+        self
     }
 
     /// Where it listens.
@@ -265,6 +294,7 @@ impl ScriptedSdk {
         let mut state = self.shared.lock();
         state.settle();
         change(&mut state.game_server);
+        state.look_ahead();
         drop(state);
         self
     }
@@ -393,8 +423,27 @@ impl State {
         self.pending = Some((due, wanted));
     }
 
+    /// It is acknowledged, and shows when the batch is written.
+    fn write(&mut self, change: impl Fn(&mut GameServer) + Send + 'static) {
+        self.settle();
+        change(&mut self.ahead);
+        self.writes.push((Instant::now() + self.batch, Box::new(change)));
+        self.settle();
+    }
+
+    fn look_ahead(&mut self) {
+        self.ahead = self.game_server.clone();
+        for (_, write) in &self.writes {
+            write(&mut self.ahead);
+        }
+    }
+
     /// Applies what is due; nothing moves a GameServer that is at its end.
     fn settle(&mut self) {
+        let now = Instant::now();
+        for (_, write) in self.writes.extract_if(.., |(due, _)| *due <= now) {
+            write(&mut self.game_server);
+        }
         if let Some((_, wanted)) = self.pending.take_if(|(due, _)| *due <= Instant::now()) {
             let deleting = meta(&mut self.game_server).deletion_timestamp != 0;
             let state = &mut status(&mut self.game_server).state;

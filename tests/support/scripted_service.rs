@@ -90,11 +90,13 @@ pub fn build(shared: &Arc<Shared>) -> Service {
     );
     let pair = |request: &sdk::KeyValue| format!("{}={}", request.key, request.value);
     let builder = unary(builder, shared, &proto::SET_LABEL, "SetLabel", pair, move |state, request| {
-        meta(&mut state.game_server).labels.extend([shown(request)]);
+        let pair = shown(request);
+        state.write(move |game_server| meta(game_server).labels.extend([pair.clone()]));
         empty()
     });
     let builder = unary(builder, shared, &proto::SET_ANNOTATION, "SetAnnotation", pair, move |state, request| {
-        meta(&mut state.game_server).annotations.extend([shown(request)]);
+        let pair = shown(request);
+        state.write(move |game_server| meta(game_server).annotations.extend([pair.clone()]));
         empty()
     });
     let builder =
@@ -142,21 +144,32 @@ fn lists(builder: ServiceBuilder, shared: &Arc<Shared>) -> ServiceBuilder {
             let there = format!("already exists. Value: {} already in List: {}", request.value, request.name);
             return Err(unknown(&there));
         }
-        list.values.push(request.value.clone());
+        let request = request.clone();
+        state.write(move |game_server| {
+            if let Some(list) = status(game_server).lists.get_mut(&request.name) {
+                list.values.push(request.value.clone());
+            }
+        });
         Ok(beta::List::default())
     });
     let removed = |request: &beta::RemoveListValueRequest| format!("{}-{}", request.name, request.value);
     unary(builder, shared, &proto::REMOVE_LIST_VALUE, "RemoveListValue", removed, |state, request| {
         let list = list(state, &request.name)?;
-        let place = list.values.iter().position(|value| *value == request.value);
-        let place = place.ok_or_else(|| unknown(&format!("not found: value {} not in list", request.value)))?;
-        list.values.remove(place);
+        if !list.values.contains(&request.value) {
+            return Err(unknown(&format!("not found: value {} not in list", request.value)));
+        }
+        let request = request.clone();
+        state.write(move |game_server| {
+            if let Some(list) = status(game_server).lists.get_mut(&request.name) {
+                list.values.retain(|value| *value != request.value);
+            }
+        });
         Ok(beta::List::default())
     })
 }
 
 fn list<'a>(state: &'a mut State, name: &str) -> Outcome<&'a mut ListStatus> {
-    let lists = &mut status(&mut state.game_server).lists;
+    let lists = &mut status(&mut state.ahead).lists;
     lists.get_mut(name).ok_or_else(|| unknown(&format!("list not found: {name}")))
 }
 
@@ -242,15 +255,18 @@ fn update_counter(state: &mut State, request: &beta::UpdateCounterRequest) -> Ou
         let range = "out of range. Count must be within range [0,Capacity]";
         return Err((RpcStatusCode::UNKNOWN, format!("{range}. Found Count: {wanted}, Capacity: {capacity}")));
     }
-    if let Some(counter) = status(&mut state.game_server).counters.get_mut(&update.name) {
-        (counter.count, counter.capacity) = (wanted, capacity);
-    }
+    let name = update.name.clone();
+    state.write(move |game_server| {
+        if let Some(counter) = status(game_server).counters.get_mut(&name) {
+            (counter.count, counter.capacity) = (wanted, capacity);
+        }
+    });
     // Not the new value: some versions answer zeros, and nobody may trust it.
     Ok(beta::Counter::default())
 }
 
 fn declared(state: &mut State, name: &str) -> Outcome<(i64, i64)> {
-    match status(&mut state.game_server).counters.get(name) {
+    match status(&mut state.ahead).counters.get(name) {
         Some(counter) => Ok((counter.count, counter.capacity)),
         None => Err((RpcStatusCode::UNKNOWN, format!("counter not found: {name}"))),
     }

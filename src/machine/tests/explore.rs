@@ -122,7 +122,11 @@ fn answers(call: &Call) -> Vec<Answer> {
         answers
     };
     match call {
-        Call::Connect => looks(Answer::Connected),
+        Call::Connect { .. } => {
+            let mut answers = [Peer::New, Peer::Same].map(|peer| Answer::Connected(Ok(peer))).to_vec();
+            answers.extend(failures().map(|error| Answer::Connected(Err(error))));
+            answers
+        }
         Call::GetGameServer => looks(Answer::GameServer),
         Call::Ready => plain(Answer::Ready),
         Call::Allocate => plain(Answer::Allocate),
@@ -152,7 +156,8 @@ fn answers(call: &Call) -> Vec<Answer> {
 fn until_ready(state: State) -> Vec<Event> {
     let game_server = shown(state);
     vec![
-        Event::Answered(Answer::Connected(Ok(game_server.clone()))),
+        Event::Answered(Answer::Connected(Ok(Peer::New))),
+        Event::Answered(Answer::GameServer(Ok(game_server.clone()))),
         Event::Answered(Answer::Health(Ok(()))),
         Event::ReadinessPassed(report(Ok(()))),
         Event::Answered(Answer::GameServer(Ok(game_server))),
@@ -166,7 +171,8 @@ fn shown(state: State) -> GameServer {
 /// What has happened by the time that Ready() is called, the connection being old enough for it, and then answered.
 fn until(answers: &[Answer]) -> Vec<Event> {
     let mut events = vec![
-        Event::Answered(Answer::Connected(Ok(shown(State::Scheduled)))),
+        Event::Answered(Answer::Connected(Ok(Peer::New))),
+        Event::Answered(Answer::GameServer(Ok(shown(State::Scheduled)))),
         Event::Answered(Answer::Health(Ok(()))),
         Event::Tick,
         Event::ReadinessPassed(report(Ok(()))),
@@ -219,11 +225,8 @@ fn arrive(config: Config, phase: Phase) -> Node {
         let state = if called_ready { State::Ready } else { State::Scheduled };
         let address = "203.0.113.7".to_owned();
         let event = match &node.seen.call {
-            Some(Call::Connect | Call::GetGameServer) => {
-                let game_server = GameServer { state, address, ..GameServer::default() };
-                let connected = node.seen.call == Some(Call::Connect);
-                let answer = if connected { Answer::Connected } else { Answer::GameServer };
-                Event::Answered(answer(Ok(game_server)))
+            Some(Call::GetGameServer) => {
+                Event::Answered(Answer::GameServer(Ok(GameServer { state, address, ..GameServer::default() })))
             }
             Some(call) => Event::Answered(answers(call).remove(0)),
             None if phase == Phase::Stopping => Event::StopRequested,

@@ -5,13 +5,15 @@ use super::world::*;
 use crate::sdk::game_server::State;
 
 #[test]
-fn without_an_sdk_server_it_tries_every_second_and_says_probe_only_once() {
+fn without_an_sdk_server_it_tries_four_times_a_second_for_a_minute_and_then_once() {
     let mut world = World::started(config(), |world| {
         world.ready = true;
         world.server.reachable = false;
     });
-    world.run(60.0);
-    assert_eq!(world.count("call Connect"), 61);
+    world.run(59.9);
+    assert_eq!(world.count("call Connect"), 240);
+    world.run(10.0);
+    assert_eq!(world.count("call Connect"), 250);
     assert_eq!(world.lines(&["NO AGONES SDK", "ready, with no SDK"]).len(), 2, "{:#?}", world.trace);
     assert_eq!(world.machine.phase, Phase::Ready, "probe-only, Served is Ready");
     assert_eq!(world.exit, None);
@@ -105,7 +107,7 @@ fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     world.trace.clear();
     world.server.reachable = true;
     world.run(1.5);
-    assert_eq!(world.count("call Health"), 1, "at once, not at the next tick: {:#?}", world.trace);
+    assert_eq!(world.count("call Connect with a beat"), 1, "at once, not at the next tick: {:#?}", world.trace);
     assert_eq!(world.count("call UpdateCounter players=7"), 1);
     assert_eq!(world.count("call Ready"), 0);
 }
@@ -119,6 +121,108 @@ fn an_sdk_server_that_comes_back_with_a_fresh_game_server_gets_its_ready() {
     world.server.game.state = State::Scheduled;
     world.run(3.0);
     assert_eq!(world.count("call Ready"), 1, "{:#?}", world.trace);
+}
+
+/// Restarted between two calls, with the next connection there at once: nothing ever refused.
+#[test]
+fn a_restart_that_nobody_could_see_is_a_lost_server_all_the_same() {
+    let mut world = World::at_ready(labelled(counting("players", config())), |world| {
+        let counter = crate::sdk::game_server::Counter { count: 0, capacity: 10 };
+        world.server.game.counters.insert("players".into(), counter);
+    });
+    world.run(2.0);
+    world.event(scraped(7));
+    // It goes within the batch time, and with it what was acknowledged.
+    world.server.gone = true;
+    world.server.game.counters.get_mut("players").expect("declared").count = 0;
+    world.server.game.labels.clear();
+    world.trace.clear();
+    world.run(6.0);
+    assert_eq!(world.count("the SDK server is lost"), 1, "{:#?}", world.trace);
+    assert_eq!(world.server.game.counters["players"].count, 7, "{:#?}", world.trace);
+    assert_eq!(world.server.game.labels["agones.dev/sdk-map"], "dust");
+    assert_eq!(world.count("call Ready"), 0);
+    world.trace.clear();
+    world.run(60.0);
+    assert_eq!(world.count("GetGameServer"), 0, "nothing is looked at while nothing changes");
+}
+
+/// It stood still and comes back: the same one, which has everything that it was told.
+#[test]
+fn a_server_that_was_slow_is_told_nothing_again() {
+    let mut world = World::at_ready(labelled(counting("players", config())), |world| {
+        let counter = crate::sdk::game_server::Counter { count: 0, capacity: 10 };
+        world.server.game.counters.insert("players".into(), counter);
+    });
+    world.event(scraped(7));
+    world.run(2.0);
+    world.server.silent = true;
+    world.run(10.0);
+    assert_eq!(world.count("the SDK server is lost"), 1, "{:#?}", world.trace);
+    world.trace.clear();
+    world.server.silent = false;
+    world.run(5.0);
+    assert_eq!(world.count("the SDK server is back"), 1);
+    assert_eq!(world.count("Update") + world.count("SetLabel") + world.count("Ready"), 0, "{:#?}", world.trace);
+}
+
+/// FAULTS F28: each call alone hangs for 30 s. Beats keep their rhythm but for one call's deadline, no link is lost,
+/// and Shutdown() is delivered.
+#[test]
+fn a_call_that_hangs_delays_no_beat_and_loses_no_link() {
+    let calls = ["GetGameServer", "UpdateCounter", "GetCounter", "SetLabel", "GetList", "AddListValue"];
+    for interval in [1.0, 2.0, 5.0] {
+        for first in [true, false] {
+            for hanging in calls.map(|call| vec![call]).into_iter().chain([calls.to_vec()]) {
+                let config = Config {
+                    health_interval: Some(secs(interval)),
+                    allocated_hook: true,
+                    max_age: Some(secs(1e6)),
+                    publishes: vec![Publishes {
+                        counter: Some("players".into()),
+                        capacity: false,
+                        list: Some("names".into()),
+                    }],
+                    ..labelled(config())
+                };
+                let mut world = World::started(config, |world| {
+                    world.ready = true;
+                    let counter = crate::sdk::game_server::Counter { count: 0, capacity: 10 };
+                    world.server.game.counters.insert("players".into(), counter);
+                    let list = crate::sdk::game_server::List { capacity: 5, values: Vec::new() };
+                    world.server.lists.insert("names".into(), list);
+                    if first {
+                        world.server.hangs.clone_from(&hanging);
+                    }
+                });
+                world.run(3.0);
+                world.server.hangs.clone_from(&hanging);
+                world.trace.clear();
+                let began = world.now;
+                for count in 0..30 {
+                    let outcome = Ok(Reading { count, names: Some(vec![format!("p{count}")]), ..Reading::default() });
+                    world.event(Event::Scraped { source: 0, outcome });
+                    world.run(1.0);
+                }
+                let story = || format!("{hanging:?} every {interval}: {:#?}", world.trace);
+                assert_eq!(world.count("is lost"), 0, "{}", story());
+                let at = |line: &&str| line.split(' ').next().and_then(|at| at.parse::<f64>().ok()).expect("a time");
+                let beats: Vec<f64> = world.lines(&["call Health"]).iter().map(at).collect();
+                let mut last = (began - world.start).as_secs_f64();
+                for beat in beats.into_iter().chain([(world.now - world.start).as_secs_f64()]) {
+                    assert!(beat - last <= interval + 2.01, "{last} {beat} {}", story());
+                    last = beat;
+                }
+                world.stop();
+                world.run(3.0);
+                assert_eq!(world.server.game.state, State::Shutdown, "{hanging:?} {:#?}", world.trace);
+            }
+        }
+    }
+}
+
+fn labelled(config: Config) -> Config {
+    Config { labels: vec![pair("map", "dust")], ..config }
 }
 
 // CASES.md 41

@@ -109,7 +109,9 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
     };
     let outcome = failure.map_or(Ok(()), Err);
     match call {
-        Call::Connect => Answer::Connected(outcome.map(|()| game_server(dice))),
+        Call::Connect { .. } => {
+            Answer::Connected(outcome.map(|()| if dice.roll(2) == 0 { Peer::New } else { Peer::Same }))
+        }
         Call::GetGameServer => Answer::GameServer(outcome.map(|()| game_server(dice))),
         Call::Ready => Answer::Ready(outcome),
         Call::Allocate => Answer::Allocate(outcome),
@@ -161,12 +163,13 @@ fn event(dice: &mut Dice) -> Event {
 pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     check_answer(seen, event);
     match event {
-        Event::Answered(Answer::Connected(Ok(game_server)) | Answer::GameServer(Ok(game_server))) => {
+        Event::Answered(Answer::Connected(Ok(_))) => seen.zeros = 0,
+        Event::Answered(Answer::GameServer(Ok(game_server))) => {
             seen.looked = Some(game_server.clone());
             seen.connected = true;
             let is_allocated = game_server.state == State::Allocated && !game_server.deleting;
             let allocation = is_allocated.then(|| game_server.last_allocated().to_owned());
-            let is_same = seen.allocation == allocation && !matches!(event, Event::Answered(Answer::Connected(_)));
+            let is_same = seen.allocation == allocation;
             seen.zeros = if is_same { seen.zeros } else { 0 };
             seen.allocation = allocation;
         }
@@ -225,8 +228,10 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
 /// What an answer says about the server's queue and the link.
 fn check_answer(seen: &mut Seen, event: &Event) {
     let Event::Answered(answer) = event else { return };
+    if *answer == Answer::Connected(Ok(Peer::New)) {
+        seen.ready_queued = false;
+    }
     match answer.error().map(|error| error.kind) {
-        Some(CallErrorKind::Unavailable) => seen.ready_queued = false,
         None | Some(CallErrorKind::DeadlineExceeded) if matches!(answer, Answer::Ready(_)) => {
             (seen.ready_queued, seen.allocation_kept) = (true, false);
         }
@@ -259,7 +264,7 @@ fn check_call(seen: &mut Seen, call: &Call) {
             assert!(!seen.gave_up, "a crash must not look like a clean end");
             assert!(seen.stopping.is_some(), "nobody asked for an end");
         }
-        Call::Health => {
+        Call::Health | Call::Connect { beat: true } => {
             assert!(!seen.gave_up, "no beats for a game that is gone");
             assert!(seen.stopping.is_some() || seen.alive != Some(false), "no beats while liveness fails");
         }
@@ -277,10 +282,13 @@ fn check_call(seen: &mut Seen, call: &Call) {
         Call::SetLabel(_) | Call::SetAnnotation(_) => {
             assert!(seen.connected && seen.stopping.is_none(), "{call:?}");
         }
-        Call::Connect | Call::GetGameServer | Call::GetCounter(_) | Call::GetList(_) | Call::RemoveListValue { .. } => {
-        }
+        Call::Connect { beat: false }
+        | Call::GetGameServer
+        | Call::GetCounter(_)
+        | Call::GetList(_)
+        | Call::RemoveListValue { .. } => {}
     }
-    if !matches!(call, Call::Connect | Call::GetGameServer) {
+    if !matches!(call, Call::Connect { .. } | Call::GetGameServer) {
         seen.looked = None;
     }
 }
@@ -311,6 +319,12 @@ fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Noti
         Notice::ReadyTimedOut { .. } => {
             assert!(!seen.wrapper || seen.starts > 0, "the deadline of a game that was never started");
             seen.gave_up |= seen.stopping.is_none();
+        }
+        Notice::SdkLost { .. } => {
+            let Event::Answered(answer) = event else { panic!("{event:?} loses no link") };
+            let kind = answer.error().map(|error| error.kind);
+            let late_beat = kind == Some(CallErrorKind::DeadlineExceeded) && matches!(answer, Answer::Health(_));
+            assert!(late_beat || kind == Some(CallErrorKind::Unavailable), "{answer:?} loses no link");
         }
         Notice::Stopping { reason } => {
             assert_eq!(seen.stopping, None, "the way out begins once");

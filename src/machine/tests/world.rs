@@ -68,6 +68,8 @@ pub struct Server {
     pub rejects: Vec<&'static str>,
     /// Calls of this name hang until their deadline, and what they ask for happens all the same.
     pub hangs: Vec<&'static str>,
+    /// The connection of before has ended: whoever connects next meets another server.
+    pub gone: bool,
     /// Ready() and Shutdown() show this long after the call; `None` is never.
     pub applies_after: Option<Duration>,
     /// Labels and annotations are acknowledged, and lost.
@@ -118,6 +120,7 @@ impl World {
             lists: BTreeMap::new(),
             rejects: Vec::new(),
             hangs: Vec::new(),
+            gone: true,
             applies_after: Some(secs(0.5)),
             loses_metadata: false,
             pending: None,
@@ -335,15 +338,19 @@ impl World {
                 self.server.pending = Some((at, state));
             }
         }
-        let connecting = *call == Call::Connect;
+        let connecting = matches!(call, Call::Connect { .. });
+        self.server.gone |= !self.server.reachable;
         let rejection = || error(CallErrorKind::Rejected);
         let name = format!("{call:?}");
         let (takes, failure) = if !self.server.reachable {
             (Duration::ZERO, Some(error(CallErrorKind::Unavailable)))
-        } else if self.server.silent {
-            (secs(if connecting { 0.5 } else { 2.0 }), Some(error(CallErrorKind::DeadlineExceeded)))
+        } else if self.server.gone && !connecting {
+            // It was restarted since the last call, and the connection went with the one of before.
+            (Duration::ZERO, Some(error(CallErrorKind::Unavailable)))
         } else if self.server.hangs.iter().any(|hanging| name.starts_with(hanging)) {
             (secs(2.0), Some(error(CallErrorKind::DeadlineExceeded)))
+        } else if self.server.silent {
+            (secs(if connecting { 0.5 } else { 2.0 }), Some(error(CallErrorKind::DeadlineExceeded)))
         } else if self.server.rejects.iter().any(|rejected| name.starts_with(rejected)) {
             (Duration::ZERO, Some(error(CallErrorKind::Rejected)))
         } else {
@@ -369,9 +376,12 @@ impl World {
                 _ => {}
             }
         }
+        self.server.game.lists.clone_from(&self.server.lists);
         let game_server = outcome.clone().map(|()| self.server.game.clone());
         let answer = match call {
-            Call::Connect => Answer::Connected(game_server),
+            Call::Connect { .. } => Answer::Connected(
+                outcome.map(|()| if std::mem::take(&mut self.server.gone) { Peer::New } else { Peer::Same }),
+            ),
             Call::GetGameServer => Answer::GameServer(game_server),
             Call::Ready => Answer::Ready(outcome),
             Call::Allocate => Answer::Allocate(outcome),
@@ -425,6 +435,8 @@ fn told(call: &Call) -> String {
         Call::GetList(name) => format!("GetList {name}"),
         Call::AddListValue { name, value } => format!("AddListValue {name} {value}"),
         Call::RemoveListValue { name, value } => format!("RemoveListValue {name} {value}"),
+        Call::Connect { beat: true } => "Connect with a beat".to_owned(),
+        Call::Connect { beat: false } => "Connect".to_owned(),
         call => format!("{call:?}"),
     }
 }

@@ -204,7 +204,7 @@ fn a_missing_sdk_server_that_is_required_ends_with_75_and_the_child_never_starte
         world.run(1.0);
         let wanted =
             if wait_for_sdk { " AGONES_GAMESERVER_NAME=game-1 AGONES_GAMESERVER_ADDRESS=203.0.113.7" } else { "" };
-        assert_eq!(world.lines(&["start the child"]), [format!("2.00 start the child{wanted}")]);
+        assert_eq!(world.lines(&["start the child"]), [format!("1.75 start the child{wanted}")]);
     }
 }
 
