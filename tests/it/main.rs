@@ -32,6 +32,7 @@ mod readme;
 mod ready_file_exec;
 mod ready_log;
 mod real_server;
+mod rooms;
 mod scene;
 mod sdk_command;
 mod security;
