@@ -76,7 +76,7 @@ fn every_error_of_the_environment_comes_at_once_with_78() {
 #[test]
 fn check_prints_what_is_resolved() {
     let finished =
-        shim().args(&["check", "--all"]).set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
+        shim().args(["check", "--all"]).set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
     assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
     for line in [
         "AGONES_SHIM_READY_TCP=7777 (set)",
@@ -118,7 +118,7 @@ fn each_command_has_help_of_its_own_and_completions_parse() {
         assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{args:?}");
         assert!(finished.stdout.contains(wanted), "{args:?}: {}", finished.stdout);
     }
-    let bash = shim().args(&["completion", "bash"]).run(secs(10)).stdout;
+    let bash = shim().args(["completion", "bash"]).run(secs(10)).stdout;
     let complete =
         format!("{bash}\nCOMP_WORDS=(agones-shim sdk g); COMP_CWORD=2; _agones_shim; echo \"${{COMPREPLY[@]}}\"");
     let output = std::process::Command::new("bash").args(["--norc", "-c", &complete]).output().expect("bash");
@@ -151,7 +151,7 @@ fn nothing_set_is_one_short_line_with_an_example() {
 #[test]
 fn a_command_behind_the_dashes_is_told_apart_from_a_game_that_is_missing() {
     for (program, is_hinted) in [("status", true), ("local-sdk", true), ("no-such-game", false)] {
-        let finished = shim().without_sdk().set("READY_TCP", 1).args(&["--", program]).run(secs(20));
+        let finished = shim().without_sdk().set("READY_TCP", 1).args(["--", program]).run(secs(20));
         assert_eq!(finished.code, 127, "{}", finished.stderr);
         let hint = format!("{program} is a command of agones-shim: write agones-shim {program}, without --");
         assert_eq!(finished.stderr.contains(&hint), is_hinted, "{}", finished.stderr);
