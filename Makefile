@@ -32,6 +32,7 @@ test: ## setup, with the small programs that tests run beside the shim; then che
 check: ## formatting, clippy, docs, tests; warnings are errors
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --no-default-features -- -D warnings
 	cargo clippy --locked --quiet -p agones-shim-proto -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked

@@ -1,6 +1,13 @@
 //! Why the shim leaves, and the exit code that says so.
 
-use crate::machine::ProcessEnd;
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessEnd {
+    /// With an exit code.
+    Exited(u8),
+    /// Of a signal.
+    Signaled(i32),
+}
 
 /// Why the shim leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,29 @@
 //!                         Stopping --Shutdown() confirmed, hook and child through--> Gone
 //! ```
 //!
+//! The rooms, from the ground up. Each imports from those above it in this table alone, so there is no circle
+//! (tests/it/rooms.rs holds that, and lists what is still left to do for it):
+//!
+//! | room | holds |
+//! |---|---|
+//! | `exit` | exit codes |
+//! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
+//! | `net` | names, deadlines, HTTP as a client |
+//! | `sdk` | the SDK client, and the messages on the wire |
+//! | `machine` | every decision: events in, effects out |
+//! | `worker` | a thread that is told things |
+//! | `beat` | the clock of beats |
+//! | `log_lines` | lines of a file or of an output |
+//! | `query` | game server queries |
+//! | `counter` | sources of readings |
+//! | `game` | processes: child, hooks, signals, terminal |
+//! | `probe` | readiness and liveness rounds |
+//! | `insight` | logs, status endpoint, service manager |
+//! | `runtime` | the one loop |
+//! | `local_sdk` | the local SDK server; shares the wire messages alone, and is a feature |
+//! | `commands` | the table of commands, one file each |
+//! | `testing` | the door for tests, benches and fuzz targets |
+//!
 //! Invariants, which reviews and tests hold the code to:
 //!
 //! 1. The machine is pure. Every decision is in it; edges only observe and obey.

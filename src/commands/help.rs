@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use super::args::{Argument, Arguments, Usage};
 use super::output::print;
 use super::{COMMANDS, Command, Reads, find};
-use crate::exit::ExitReason;
-use crate::machine::ProcessEnd;
+use crate::exit::{ExitReason, ProcessEnd};
 use crate::settings::engine::help::{columns, settings, wrap};
 
 pub(super) static COMMAND: Command = Command {

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::mpsc::channel;
 
+use super::find;
 use super::output::{refused, reject};
 use crate::exit::ExitReason;
 use crate::game::signal::Blocked;
@@ -44,6 +45,14 @@ fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) 
     };
     let reason = life(signals, environment, argv, settings, &warnings)
         .unwrap_or_else(|error| refused("the system refuses what agones-shim needs", &error));
+    // An image's entrypoint ends in `--`, and somebody has given it one of our commands.
+    let program = argv.and_then(|argv| argv.first()?.to_str()).and_then(find);
+    if let Some(command) = program.filter(|_| reason == ExitReason::NotFound) {
+        let name = command.name;
+        log::error!(
+            "{name} is a command of agones-shim: write agones-shim {name}, without -- (docker run --entrypoint)"
+        );
+    }
     log.flush();
     reason
 }

@@ -400,7 +400,12 @@ impl StartError {
     }
 
     fn name(argv: &[OsString]) -> String {
-        argv.first().map_or_else(|| "\"\"".to_owned(), |program| format!("{:?}", program.to_string_lossy()))
+        // Quotes around a whole hook make one word of it, password included: what stands behind a blank is not shown.
+        let program = argv.first().map_or_else(String::new, |program| program.to_string_lossy().into_owned());
+        match program.split_once(char::is_whitespace) {
+            Some((program, _)) => format!("\"{program} ***\", one word with blanks in it,"),
+            None => format!("{program:?}"),
+        }
     }
 }
 

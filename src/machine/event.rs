@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::exit::ExitReason;
+use crate::exit::{ExitReason, ProcessEnd};
 use crate::sdk::game_server::{Counter, GameServer, List};
 
 /// Everything the machine ever hears.
@@ -80,15 +80,6 @@ pub struct ProbeReport {
     pub outcome: Result<(), String>,
     /// How long it took.
     pub took: Duration,
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessEnd {
-    /// With an exit code.
-    Exited(u8),
-    /// Of a signal.
-    Signaled(i32),
 }
 
 /// How the one call under way has ended.

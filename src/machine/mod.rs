@@ -36,9 +36,10 @@ mod variables;
 
 use std::time::{Duration, Instant};
 
+pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, Peer, ProbeReport, ProcessEnd, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, Peer, ProbeReport, Reading};
 pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use log::Level;
 
-use super::event::ProcessEnd;
+use crate::exit::ProcessEnd;
 
 /// A log line of the machine.
 #[derive(Clone, Debug, PartialEq)]

@@ -143,6 +143,7 @@ pub fn counter(counter: &beta::Counter) -> String {
 }
 
 /// A List.
+#[cfg(feature = "local-sdk")]
 #[must_use]
 pub fn list(list: &beta::List) -> String {
     let mut out = Writer::compact();
@@ -151,6 +152,7 @@ pub fn list(list: &beta::List) -> String {
 }
 
 /// One line of a watch.
+#[cfg(feature = "local-sdk")]
 #[must_use]
 pub fn watch_line(game_server: &sdk::GameServer) -> String {
     let mut out = Writer::compact();
@@ -161,6 +163,7 @@ pub fn watch_line(game_server: &sdk::GameServer) -> String {
 }
 
 /// A GameServer for people.
+#[cfg(feature = "local-sdk")]
 #[must_use]
 pub fn pretty_game_server(game_server: &sdk::GameServer) -> String {
     let mut out = Writer::pretty();
@@ -176,6 +179,7 @@ fn write_counter(out: &mut Writer, counter: &beta::Counter) {
     });
 }
 
+#[cfg(feature = "local-sdk")]
 fn write_list(out: &mut Writer, list: &beta::List) {
     out.object(|out| {
         out.field("name", |out| out.string(&list.name));

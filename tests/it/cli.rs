@@ -76,7 +76,7 @@ fn every_error_of_the_environment_comes_at_once_with_78() {
 #[test]
 fn check_prints_what_is_resolved() {
     let finished =
-        shim().args(&["check", "--all"]).set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
+        shim().args(["check", "--all"]).set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
     assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
     for line in [
         "AGONES_SHIM_READY_TCP=7777 (set)",
@@ -102,4 +102,75 @@ fn a_misspelt_name_is_logged_and_what_kubernetes_injects_is_not() {
     shim.signal(Signal::SIGTERM);
     shim.expect_code(0, secs(20));
     assert_eq!(shim.count_lines("is not a setting"), 1);
+}
+
+#[test]
+fn each_command_has_help_of_its_own_and_completions_parse() {
+    for (args, wanted) in [
+        (vec!["help"], "Exit codes:"),
+        (vec!["help", "sdk"], "counter NAME [VALUE]"),
+        (vec!["sdk", "--help"], "AGONES_SDK_GRPC_PORT="),
+        (vec!["status", "-h"], "--json"),
+        (vec!["help", "local-sdk"], "--print-gameserver"),
+        (vec!["man"], ".SH ENVIRONMENT"),
+    ] {
+        let finished = shim().args(&args).run(secs(10));
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{args:?}");
+        assert!(finished.stdout.contains(wanted), "{args:?}: {}", finished.stdout);
+    }
+    let bash = shim().args(["completion", "bash"]).run(secs(10)).stdout;
+    let complete =
+        format!("{bash}\nCOMP_WORDS=(agones-shim sdk g); COMP_CWORD=2; _agones_shim; echo \"${{COMPREPLY[@]}}\"");
+    let output = std::process::Command::new("bash").args(["--norc", "-c", &complete]).output().expect("bash");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "gameserver\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_warning_of_check_is_an_error_where_it_is_strict() {
+    for (args, set, code) in [
+        (vec!["check"], "REDAY_TCP", 0),
+        (vec!["check", "--strict"], "REDAY_TCP", 78),
+        (vec!["check", "--strict"], "READY_TCP", 0),
+    ] {
+        let finished = shim().args(&args).set("READY_TCP", 1).set(set, 1).run(secs(10));
+        assert_eq!((finished.code, finished.stderr.as_str()), (code, ""), "{args:?} {set}");
+        assert!(finished.stdout.starts_with("readiness: tcp localhost:1\n"), "{}", finished.stdout);
+        assert_eq!(finished.stdout.contains("warning: AGONES_SHIM_REDAY_TCP"), set == "REDAY_TCP");
+    }
+}
+
+#[test]
+fn nothing_set_is_one_short_line_with_an_example() {
+    let finished = shim().run(secs(10));
+    let wanted =
+        "agones-shim: no readiness probe is set: for example AGONES_SHIM_READY_TCP=7777 (agones-shim --help)\n";
+    assert_eq!((finished.code, finished.stderr.as_str()), (78, wanted));
+}
+
+/// `docker run IMAGE check`, where the image's entrypoint ends in `--`.
+#[test]
+fn a_command_behind_the_dashes_is_told_apart_from_a_game_that_is_missing() {
+    for (program, is_hinted) in [("status", true), ("local-sdk", true), ("no-such-game", false)] {
+        let finished = shim().without_sdk().set("READY_TCP", 1).args(["--", program]).run(secs(20));
+        assert_eq!(finished.code, 127, "{}", finished.stderr);
+        let hint = format!("{program} is a command of agones-shim: write agones-shim {program}, without --");
+        assert_eq!(finished.stderr.contains(&hint), is_hinted, "{}", finished.stderr);
+    }
+}
+
+/// Its quotes, from an env file, make one word of a hook and its password.
+#[test]
+fn a_hook_in_one_pair_of_quotes_shows_its_password_nowhere() {
+    let mut shim = shim()
+        .without_sdk()
+        .set("READY_TCP", 1)
+        .set("LOG", "debug")
+        .set("STOP_HOOK", "'no-such-rcon -p hunter2'")
+        .set("LIVE_EXEC", "'no-such-rcon -p hunter2'")
+        .spawn();
+    shim.wait_for_line("is one word, a program with blanks in its name", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("no-such-rcon ***", secs(10));
+    shim.expect_code(0, secs(20));
+    assert_eq!(shim.count_lines("hunter2"), 0);
 }

@@ -301,6 +301,28 @@ fn another_pods_sdk_server_is_a_loud_warning() {
     stops_cleanly(&mut shim);
 }
 
+/// With hostNetwork the hostname is the node's: the warning came beside the right SDK server too.
+#[test]
+fn the_pod_s_name_by_the_downward_api_goes_before_its_hostname() {
+    let game = Game::open();
+    for (pod, is_foreign) in [("scripted", false), (hostname().as_str(), true)] {
+        let sdk = ScriptedSdk::start();
+        if is_foreign {
+            sdk.edit(|game_server| game_server.object_meta.as_mut().expect("set at the start").name = "other".into());
+        }
+        let builder = sidecar(&game).sdk(&sdk).var("KUBERNETES_SERVICE_HOST", "10.0.0.1").var("POD_NAME", pod);
+        let mut shim = builder.spawn();
+        shim.wait_for_line(READY, SOON);
+        if is_foreign {
+            let line = shim.wait_for_line(FOREIGN, SOON).text;
+            assert!(line.contains("spec.sdkServer.grpcPort") && line.contains("POD_NAME"), "{line}");
+        } else {
+            shim.assert_no_line(FOREIGN);
+        }
+        stops_cleanly(&mut shim);
+    }
+}
+
 #[test]
 fn the_host_of_the_sdk_server_is_honoured() {
     let game = Game::open();

@@ -35,6 +35,7 @@ mod ready_once;
 mod real_server;
 mod restarted;
 mod restarts;
+mod rooms;
 mod scene;
 mod sdk_command;
 mod security;

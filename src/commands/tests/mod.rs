@@ -60,8 +60,8 @@ fn help_begins_with_how_to_call_it() {
 agones-shim 0.1.0: Ready, Health, Shutdown and Counters for game servers that have no Agones SDK.
 
 Usage:
-  agones-shim                          sidecar: runs beside the game, in its Pod or on its host
-  agones-shim -- PROGRAM [ARG...]      wrapper: the game's entrypoint, runs it as its child
+  agones-shim                        sidecar: runs beside the game, in its Pod or on its host
+  agones-shim -- PROGRAM [ARG...]    wrapper: the game's entrypoint, runs it as its child
 "
     .replace("0.1.0", env!("CARGO_PKG_VERSION"));
     assert!(help::all().starts_with(&begin), "{}", help::all());
