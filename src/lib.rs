@@ -1,7 +1,7 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 //!
 //! ```text
-//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, relay (lines)
+//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, output (lines)
 //!    |       |       |        |                        |       |       |
 //!    +-------+-------+--- events (mpsc) --------------+-------+-------+
 //!                             |

@@ -4,16 +4,22 @@
 
 use agones_shim::commands::cli::{self, Command};
 use agones_shim::commands::{self, run};
-use agones_shim::game::signal;
+use agones_shim::game::signals;
+use agones_shim::sdk::quiet;
 
 fn main() {
-    let signals = signal::block();
+    let blocked = signals::block();
     let environment = std::env::vars_os().collect();
+    // SAFETY: no thread runs: that of signals::block has ended, and nothing has started another.
+    #[allow(unsafe_code)]
+    unsafe {
+        quiet::strip_environment();
+    }
     let reason = match cli::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Sidecar) => run::sidecar(signals, environment),
-        Ok(Command::Wrapper { argv }) => run::wrapper(signals, environment, &argv),
+        Ok(Command::Sidecar) => run::sidecar(blocked, environment),
+        Ok(Command::Wrapper { argv }) => run::wrapper(blocked, environment, &argv),
         other => {
-            signals.release();
+            blocked.release();
             commands::run(other, environment)
         }
     };

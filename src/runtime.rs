@@ -16,7 +16,7 @@ use crate::counter::scrape;
 use crate::exit::ExitReason;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
-use crate::game::relay::{Outputs, Relay};
+use crate::game::stdio::{ChildStdio, Stdio};
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
 use crate::log_lines::watch::{self, Watch};
@@ -50,8 +50,10 @@ pub struct Runtime<S> {
     /// Wrapper: what the child is, and the child once it was started.
     argv: Vec<OsString>,
     child: Option<Child>,
-    /// Its output on the way through, where that is looked at.
-    relay: Option<Relay>,
+    /// Its process number, once it runs.
+    child_pid: Option<i32>,
+    /// Its streams on the way through, where they are not the shim's own.
+    stdio: Option<Stdio>,
     /// The hook of the last allocation, ended or not.
     allocated_hook: Option<Ender>,
     /// The answer of the last call, until the machine has heard it.
@@ -88,7 +90,8 @@ impl<S: Sdk> Runtime<S> {
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
-            relay: None,
+            child_pid: None,
+            stdio: None,
             allocated_hook: None,
             notifier,
             settings,
@@ -118,8 +121,8 @@ impl<S: Sdk> Runtime<S> {
             catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
         });
         self.processes.sweep();
-        if let Some(relay) = self.relay {
-            relay.finish();
+        if let Some(stdio) = self.stdio {
+            stdio.finish();
         }
         reason
     }
@@ -136,6 +139,9 @@ impl<S: Sdk> Runtime<S> {
             }
             let event = self.next_event();
             let asked = event == Event::StatusAsked;
+            if let Event::ChildStarted { pid } = event {
+                self.child_pid = Some(pid);
+            }
             self.machine.step(Instant::now(), event, &mut effects);
             self.tell_status(asked);
             self.notify();
@@ -221,8 +227,8 @@ impl<S: Sdk> Runtime<S> {
             Effect::ReportLines(lines) => self.tell_probe(Command::LinesSeen(lines)),
             Effect::StopWatching => {
                 self.watch = None;
-                if let Some(relay) = &mut self.relay {
-                    relay.stop_looking();
+                if let Some(stdio) = &mut self.stdio {
+                    stdio.stop_looking();
                 }
             }
             Effect::SetHealthInterval(interval) => self.beat.tell(interval),
@@ -240,31 +246,23 @@ impl<S: Sdk> Runtime<S> {
 
     fn start_child(&mut self, variables: Vec<(String, String)>) {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let outputs = match self.start_relay() {
-            Ok(outputs) => outputs,
-            Err(error) => {
-                log::error!("the game's output cannot be looked at for AGONES_SHIM_READY_LOG: {error}");
-                return self.report(Event::ChildNotStarted(ExitReason::System));
-            }
-        };
-        match self.processes.start_child(&self.argv, variables, outputs) {
+        let started = self.open_stdio().and_then(|stdio| self.processes.start_child(&self.argv, variables, stdio));
+        match started {
             Ok(child) => self.child = Some(child),
             Err(error) => {
-                log::error!("{}", error.message);
-                self.report(Event::ChildNotStarted(error.reason));
+                write(&Notice::ChildNotStarted { error: error.to_string() });
+                self.report(Event::ChildNotStarted(ExitReason::System));
             }
         }
     }
 
-    /// What the child writes goes through the shim where a line of it is waited for; elsewhere it has the shim's own.
-    fn start_relay(&mut self) -> io::Result<Outputs> {
-        let Some(target) = self.settings.log_probe().filter(|target| target.file.is_none()) else {
-            return Ok([None, None]);
-        };
-        let size = self.processes.window_size()?;
-        let (relay, outputs) = Relay::start(&target.pattern, &size, &self.sender)?;
-        self.relay = Some(relay);
-        Ok(outputs)
+    /// What the child has for its stdin and outputs where that is not the shim's own.
+    fn open_stdio(&mut self) -> io::Result<ChildStdio> {
+        let pattern = self.settings.log_probe().filter(|target| target.file.is_none()).map(|target| &target.pattern);
+        let Some(pattern) = pattern else { return Ok(ChildStdio::default()) };
+        let (stdio, child) = Stdio::open(pattern, &self.processes.console()?, &self.sender)?;
+        self.stdio = Some(stdio);
+        Ok(child)
     }
 
     fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {
@@ -276,7 +274,7 @@ impl<S: Sdk> Runtime<S> {
     fn start_stop_hook(&mut self, reason: &str) {
         if let Some(hook) = &self.settings.stop_hook {
             let variables = [("AGONES_SHIM_STOP_REASON".into(), reason.into())];
-            let variables = variables.into_iter().chain(child_pid(self.child.as_ref())).collect();
+            let variables = variables.into_iter().chain(child_pid(self.child_pid)).collect();
             hook::start(&mut self.processes, hook, variables, Event::HookEnded, self.sender.clone());
         }
     }
@@ -284,7 +282,7 @@ impl<S: Sdk> Runtime<S> {
     fn start_allocated_hook(&mut self, variables: Vec<(String, String)>) {
         if let Some(hook) = &self.settings.allocated_hook {
             let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-            let variables = variables.chain(child_pid(self.child.as_ref())).collect();
+            let variables = variables.chain(child_pid(self.child_pid)).collect();
             self.allocated_hook =
                 hook::start(&mut self.processes, hook, variables, Event::AllocatedHookEnded, self.sender.clone());
         }
@@ -316,8 +314,8 @@ impl<S: Sdk> Runtime<S> {
 }
 
 /// A hook is told the child's process number.
-fn child_pid(child: Option<&Child>) -> Option<(OsString, OsString)> {
-    child.map(|child| ("AGONES_SHIM_CHILD_PID".into(), child.pid().to_string().into()))
+fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
+    pid.map(|pid| ("AGONES_SHIM_CHILD_PID".into(), pid.to_string().into()))
 }
 
 /// Writes a line of the machine.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use crate::commands::cli::{Command, SdkCall, Usage};
 use crate::commands::run::{refused, reject, say};
 use crate::exit::ExitReason;
-use crate::game::signal;
+use crate::game::signals;
 use crate::insight::logging;
 use crate::local_sdk::{self, json, request};
 use crate::machine::CallErrorKind;
@@ -79,7 +79,7 @@ fn probe(environment: Vec<Variable>) -> ExitReason {
         Err(rejected) => return reject(&rejected),
     };
     let runs_programs = settings.liveness.iter().any(|probe| matches!(probe, Probe::Exec(_)));
-    let launcher = match runs_programs.then(|| signal::helpers(variables)).map(|mut processes| processes.launcher()) {
+    let launcher = match runs_programs.then(|| signals::helpers(variables)).map(|mut processes| processes.launcher()) {
         Some(Err(error)) => return refused("cannot start the thread that starts programs", &error),
         Some(Ok(launcher)) => Some(launcher),
         None => None,

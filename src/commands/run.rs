@@ -6,13 +6,12 @@ use std::io::{self, Write};
 use std::sync::mpsc::channel;
 
 use crate::exit::ExitReason;
-use crate::game::signal::Blocked;
+use crate::game::signals::Blocked;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::machine::{Config, Notice};
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
-use crate::sdk::quiet;
 use crate::settings::parse::{self, Rejected, Variable, Warning};
 use crate::settings::{SdkMode, Settings};
 
@@ -29,11 +28,6 @@ pub fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsString]) 
 }
 
 fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) -> ExitReason {
-    // SAFETY: no thread runs: that of signal::block has ended, and logging starts the next.
-    #[allow(unsafe_code)]
-    unsafe {
-        quiet::without_backup_poller();
-    }
     let parsed = if argv.is_some() { parse::wrapper(environment.clone()) } else { parse::sidecar(environment.clone()) };
     let (settings, warnings) = match parsed {
         Ok(parsed) => parsed,

@@ -1,6 +1,7 @@
 //! The one thread that signals, reaps and starts processes. It waits for
 //! signals, SIGCHLD among them, and for nothing else, so that neither a signal
-//! to the child nor a zombie ever waits for the SDK.
+//! to the child nor a zombie ever waits for the SDK, or for an exec: it forks,
+//! and hears later what has come of it.
 //!
 //! That one thread does it all is what makes process numbers safe: one can
 //! belong to somebody else only after it was reaped here. It reports ends and
@@ -10,6 +11,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
@@ -17,9 +19,11 @@ use std::time::Duration;
 use nix::libc;
 use nix::unistd::Pid;
 
-use crate::game::sys::{self, Program, Signals, Status};
-use crate::game::terminal::Terminal;
-use crate::machine::{Event, ProcessEnd};
+use crate::game::job_control::Terminal;
+use crate::game::start_error::StartError;
+use crate::game::sys::{self, Lifeline, Program, Report, Signals, Spawned, Status};
+use crate::machine::{Event, Notice, ProcessEnd};
+use crate::runtime;
 use crate::settings::StopSettings;
 use crate::worker::panic_message;
 
@@ -40,16 +44,18 @@ pub(crate) struct Signaling {
 /// What the thread can be asked for. It answers where there is something to answer.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Start the child.
-    StartChild(Program, Sender<io::Result<Pid>>),
+    /// Start the child. The answer comes before the exec.
+    StartChild(Program, Sender<io::Result<Report>>),
+    /// The child's exec has succeeded or failed.
+    ChildExecuted(Result<(), StartError>),
     /// Start another program.
     StartHelper {
         /// What to start.
         program: Program,
-        /// Hears whether it was started.
-        answer: Sender<io::Result<Pid>>,
-        /// Hears of its end.
-        report: Sender<ProcessEnd>,
+        /// What its signals are for.
+        id: HelperId,
+        /// Hears of its end, or why it could not be started or executed.
+        report: Sender<io::Result<ProcessEnd>>,
         /// Kill what is left of its group when it has ended.
         is_swept: bool,
     },
@@ -60,8 +66,12 @@ pub(crate) enum Command {
     /// Signal the child's group, unless it is empty.
     SignalGroup(c_int),
     /// Signal the group of another program, unless that program has ended.
-    SignalHelper(Pid, c_int),
+    SignalHelper(HelperId, c_int),
 }
+
+/// Tells one helper from all others, before it has a process number and after somebody else may have it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HelperId(Arc<()>);
 
 /// Starts the thread; all signals that it is to hear are blocked by then. A SIGCHLD to this process makes it look at
 /// its commands.
@@ -102,16 +112,44 @@ struct Reaper {
 
 /// Another program.
 struct Helper {
-    report: Sender<ProcessEnd>,
+    id: HelperId,
+    executed: Report,
+    report: Sender<io::Result<ProcessEnd>>,
     /// What is left of its group when it has ended is killed.
     is_swept: bool,
+    lifeline: Option<Lifeline>,
 }
 
 /// The child, and what is left of its group.
 struct Game {
     pid: Pid,
+    /// It was executed, or died on the way.
+    is_started: bool,
     ended: bool,
+    /// How, and whether it held the terminal, until that is reported.
+    end: Option<(ProcessEnd, bool)>,
     group_empty: bool,
+}
+
+impl Game {
+    /// Its end is known outside, and what is left of its group is looked for.
+    fn leaves_group(&self) -> bool {
+        self.ended && self.is_started && !self.group_empty
+    }
+}
+
+impl Helper {
+    fn ended(self, pid: Pid, end: ProcessEnd) {
+        if self.is_swept {
+            // The number is its group's as long as the group has a process; where it has none, this fails.
+            let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
+        } else if let Some(lifeline) = self.lifeline {
+            // What a hook leaves behind on purpose stays, as ever.
+            lifeline.release();
+        }
+        // It has ended, so this does not wait.
+        let _ = self.report.send(self.executed.wait().map_or(Ok(end), Err));
+    }
 }
 
 impl Reaper {
@@ -132,19 +170,21 @@ impl Reaper {
         }
     }
 
-    /// Before the child exists, what is to be forwarded stays pending in the kernel.
+    /// Before the child is executed, what is to be forwarded stays pending in the kernel.
     fn awaited(&self) -> Signals {
         let reaping = Signals::of(&[libc::SIGCHLD]);
         match &self.signaling {
             None => reaping,
-            Some(signaling) if self.child.is_none() => reaping.and(signaling.stops),
+            Some(signaling) if self.child.as_ref().is_none_or(|child| !child.is_started) => {
+                reaping.and(signaling.stops)
+            }
             Some(signaling) => reaping.and(signaling.stops).and(signaling.forwarded),
         }
     }
 
     /// A process of the child's group may be the child of a stranger, who reaps it: then no SIGCHLD comes.
     fn patience(&self) -> Option<Duration> {
-        self.child.as_ref().filter(|child| child.ended && !child.group_empty).map(|_| GROUP_POLL)
+        self.child.as_ref().filter(|child| child.leaves_group()).map(|_| GROUP_POLL)
     }
 
     fn hear(&mut self, signal: c_int) {
@@ -166,16 +206,18 @@ impl Reaper {
     fn obey(&mut self, command: Command) {
         match command {
             Command::StartChild(program, answer) => {
-                let started = self.start_child(program);
-                let _ = answer.send(started);
+                let _ = answer.send(self.fork_child(program));
             }
-            Command::StartHelper { program, answer, report, is_swept } => {
+            Command::ChildExecuted(outcome) => self.child_executed(outcome),
+            Command::StartHelper { program, id, report, is_swept } => {
                 let is_late = is_swept && self.is_swept;
                 let started = if is_late { Err(io::Error::other("the shim is leaving")) } else { sys::spawn(&program) };
-                if let Ok(pid) = started {
-                    self.helpers.insert(pid, Helper { report, is_swept });
+                match started {
+                    Ok(Spawned { pid, report: executed, lifeline }) => {
+                        self.helpers.insert(pid, Helper { id, executed, report, is_swept, lifeline });
+                    }
+                    Err(error) => drop(report.send(Err(error))),
                 }
-                let _ = answer.send(started);
             }
             Command::Sweep(answer) => {
                 self.is_swept = true;
@@ -186,25 +228,41 @@ impl Reaper {
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
-            Command::SignalHelper(pid, signal) => {
-                if self.helpers.contains_key(&pid) {
+            Command::SignalHelper(id, signal) => {
+                let helper = self.helpers.iter().find(|(_, helper)| Arc::ptr_eq(&helper.id.0, &id.0));
+                if let Some((pid, _)) = helper {
                     let _ = sys::kill(-pid.as_raw(), signal);
                 }
             }
         }
     }
 
-    fn start_child(&mut self, mut program: Program) -> io::Result<Pid> {
+    fn fork_child(&mut self, mut program: Program) -> io::Result<Report> {
         program.foreground = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        let started = sys::spawn(&program);
+        let Spawned { pid, report, .. } = sys::spawn(&program)?;
         if program.foreground
             && let Some(terminal) = &mut self.terminal
         {
-            terminal.taken_at_start(started.is_ok());
+            terminal.taken_at_start();
         }
-        let pid = started?;
-        self.child = Some(Game { pid, ended: false, group_empty: false });
-        Ok(pid)
+        self.child = Some(Game { pid, is_started: false, ended: false, end: None, group_empty: false });
+        Ok(report)
+    }
+
+    fn child_executed(&mut self, outcome: Result<(), StartError>) {
+        if let Err(error) = outcome {
+            if let Some(child) = self.child.take()
+                && let Some(terminal) = &mut self.terminal
+            {
+                terminal.take_back(child.pid);
+            }
+            runtime::write(&Notice::ChildNotStarted { error: error.message });
+            let _ = self.events.send(Event::ChildNotStarted(error.reason));
+        } else if let Some(child) = &mut self.child {
+            child.is_started = true;
+            let _ = self.events.send(Event::ChildStarted { pid: child.pid.as_raw() });
+            self.report_end();
+        }
     }
 
     /// Errors are no news: the process may just have ended, and a zombie takes any signal.
@@ -226,11 +284,7 @@ impl Reaper {
             Status::Ended(end) if is_child => self.child_ended(pid, end),
             Status::Ended(end) => {
                 if let Some(helper) = self.helpers.remove(&pid) {
-                    if helper.is_swept {
-                        // The number is its group's as long as the group has a process; where it has none, this fails.
-                        let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
-                    }
-                    let _ = helper.report.send(end);
+                    helper.ended(pid, end);
                 } else {
                     log::debug!(pid = pid.as_raw(), end:% = end; "reaped an orphan");
                 }
@@ -251,12 +305,22 @@ impl Reaper {
         }
         if let Some(child) = &mut self.child {
             child.ended = true;
+            child.end = Some((end, held_terminal));
         }
-        let _ = self.events.send(Event::ChildEnded { end, held_terminal });
+        self.report_end();
+    }
+
+    /// Not before it is known whether it was ever the game that ran.
+    fn report_end(&mut self) {
+        if let Some(child) = self.child.as_mut().filter(|child| child.is_started)
+            && let Some((end, held_terminal)) = child.end.take()
+        {
+            let _ = self.events.send(Event::ChildEnded { end, held_terminal });
+        }
     }
 
     fn look_for_group(&mut self) {
-        if let Some(child) = self.child.as_mut().filter(|child| child.ended && !child.group_empty)
+        if let Some(child) = self.child.as_mut().filter(|child| child.leaves_group())
             && sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH))
         {
             child.group_empty = true;

@@ -222,6 +222,7 @@ impl Notice {
                 "Raise `AGONES_SHIM_STOP_TIMEOUT_SECS`, or set `AGONES_SHIM_STOP_SIGNAL` to the signal on which the game saves \
                  and leaves."
             }
+            Self::ChildNotStarted { .. } => "`error` names the program and what to do.",
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
@@ -308,6 +309,7 @@ fn samples() -> Vec<Notice> {
         N::HookFailed { reason: text() },
         N::StopSignalSent,
         N::Killed { timeout: time },
+        N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
         N::StartedWithoutAddress { waited: time },
         N::ThreadDied { thread: "", message: text() },

@@ -29,7 +29,7 @@ pub enum Effect {
     /// Read every source of counts now and at its interval.
     StartScraping,
     /// Wrapper: start the child with these variables besides; answered by
-    /// [`super::Event::ChildNotStarted`] if that fails.
+    /// [`super::Event::ChildStarted`] or [`super::Event::ChildNotStarted`].
     StartChild(Vec<(String, String)>),
     /// Wrapper: send the stop signal to the child (its group, or alone).
     SendStopSignal,
@@ -37,7 +37,7 @@ pub enum Effect {
     TerminateGroup,
     /// Wrapper: send SIGKILL to the child's group.
     KillGroup,
-    /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`.
+    /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`; answered by [`super::Event::HookEnded`].
     StartStopHook(&'static str),
     /// Start the hook of allocations with these variables; answered by [`super::Event::AllocatedHookEnded`].
     StartAllocatedHook(Vec<(String, String)>),

@@ -30,6 +30,11 @@ pub enum Event {
     LinesSeen(u32),
     /// The call that was under way has ended.
     Answered(Answer),
+    /// Wrapper: the child's program runs.
+    ChildStarted {
+        /// Its process number.
+        pid: i32,
+    },
     /// Wrapper: the child has ended.
     ChildEnded {
         /// How.

@@ -183,7 +183,8 @@ impl Machine {
 
     fn take_event(&mut self, now: Instant, event: Event, out: &mut Effects) {
         match event {
-            Event::Tick | Event::StatusAsked => {}
+            // The runtime tells the hooks of the child's number; nothing else follows from its start.
+            Event::Tick | Event::StatusAsked | Event::ChildStarted { .. } => {}
             Event::StopRequested => self.stop_requested(now, out),
             Event::ReadinessPassed(reports) => {
                 self.readiness_passed(now, out);

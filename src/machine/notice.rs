@@ -75,6 +75,7 @@ pub enum Notice {
     HookFailed { reason: String },
     StopSignalSent,
     Killed { timeout: Duration },
+    ChildNotStarted { error: String },
     ChildEnded { end: ProcessEnd },
     StartedWithoutAddress { waited: Duration },
     ThreadDied { thread: &'static str, message: String },
@@ -341,6 +342,9 @@ impl Notice {
                 "the game server is still there after AGONES_SHIM_STOP_TIMEOUT_SECS, sending SIGKILL",
                 vec![("timeout", seconds(*timeout))],
             ),
+            Self::ChildNotStarted { error } => {
+                (Error, "the game server could not be started", vec![("error", error.clone())])
+            }
             Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
             Self::StartedWithoutAddress { waited } => (
                 Warn,

@@ -380,6 +380,14 @@ impl Machine {
         }
     }
 
+    /// The code is that of its failed start, where nothing else came first.
+    pub(super) fn child_never_ran(&mut self, reason: ExitReason) {
+        if let Some(stop) = &mut self.stop {
+            stop.child = Child::Gone(None);
+            stop.exit.get_or_insert(reason);
+        }
+    }
+
     pub(super) fn group_empty(&mut self) {
         if let Some(stop) = &mut self.stop {
             stop.child = Child::Gone(stop.child_end());

@@ -56,6 +56,7 @@ impl Node {
             events.push(not_scraped("HTTP 500"));
         }
         if self.seen.starts > 0 && !self.seen.child_ended {
+            events.push(Event::ChildStarted { pid: 7 });
             events.push(Event::ChildNotStarted(ExitReason::NotFound));
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: true });
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false });
@@ -86,6 +87,7 @@ impl Node {
             Event::ReadinessPassed(_) => next.seen.awaiting = false,
             Event::LivenessChecked(_) => next.seen.checking = false,
             Event::ChildEnded { .. } => next.seen.child_ended = true,
+            Event::ChildNotStarted(_) => (next.seen.child_ended, next.seen.never_ran) = (true, true),
             Event::HookEnded(_) => next.seen.hook = false,
             _ => {}
         }

@@ -63,6 +63,8 @@ pub struct Seen {
     pub hook: bool,
     pub allocated_hook: bool,
     pub child_ended: bool,
+    /// It could not be executed.
+    pub never_ran: bool,
     /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
     allocation: Option<String>,
     zeros: u8,
@@ -191,7 +193,7 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
             Effect::StartChild(_) => seen.starts += 1,
             Effect::SendStopSignal | Effect::TerminateGroup => assert!(seen.starts > 0, "there is no child"),
             Effect::KillGroup => seen.killed = true,
-            Effect::Exit(reason) => check_exit(seen, event, *reason),
+            Effect::Exit(reason) => check_exit(seen, *reason),
             Effect::Log(notice) => check_notice(seen, event, effects, notice),
             Effect::StopProbing
             | Effect::SetHealthInterval(_)
@@ -274,17 +276,16 @@ fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Noti
     }
 }
 
-fn check_exit(seen: &mut Seen, event: &Event, reason: ExitReason) {
+fn check_exit(seen: &mut Seen, reason: ExitReason) {
     seen.exits += 1;
-    if matches!(event, Event::ChildNotStarted(_)) {
-        return;
-    }
     assert!(seen.starts == 0 || seen.child_ended || seen.killed, "the child is left behind: {reason:?}");
     // The reason that came first gives the code.
     let right = match seen.stopping {
         Some("readiness" | "liveness") => reason == ExitReason::GameServerGone,
         Some("sdk") => reason == ExitReason::NoSdk,
         Some("bug") => reason == ExitReason::Bug,
+        // A start that failed is the child's end, whatever came before it.
+        _ if seen.never_ran && reason == ExitReason::NotFound => true,
         Some(_) => matches!(reason, ExitReason::Stopped | ExitReason::Child(_)),
         None => matches!(reason, ExitReason::Child(_)),
     };
@@ -341,7 +342,11 @@ pub fn fuzz(bytes: &[u8]) -> usize {
         let possible = match event {
             Event::ChildEnded { .. } => wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true),
             Event::GroupEmpty => seen.child_ended,
-            Event::ChildNotStarted(_) => seen.starts > 0 && !seen.child_ended,
+            Event::ChildNotStarted(_) => {
+                let never_ran = wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true);
+                seen.never_ran |= never_ran;
+                never_ran
+            }
             Event::ReadinessPassed(_) => std::mem::take(&mut seen.awaiting),
             Event::ReadinessFailed(_) => seen.awaiting,
             Event::LivenessChecked(_) => std::mem::take(&mut seen.checking),
