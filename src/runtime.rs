@@ -230,8 +230,11 @@ impl<S: Sdk> Runtime<S> {
             Effect::StartChild(variables) => self.start_child(variables),
             Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
             Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
-            Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
-            Effect::StartStopHook(reason) => self.start_stop_hook(reason),
+            Effect::Kill => self.to_child(Child::kill),
+            Effect::ListGroup => self.to_child(|child, _| child.list_group()),
+            // No setting asks for it yet.
+            Effect::WriteStopLine => self.report(Event::StopLineWritten(Err("not supported".into()))),
+            Effect::StartStopHook(reason) => self.start_stop_hook(reason.as_str()),
             Effect::StartAllocatedHook(variables) => self.start_allocated_hook(variables),
             Effect::EndAllocatedHook => self.allocated_hook.iter().for_each(Ender::end),
             Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),

@@ -277,7 +277,9 @@ impl Child {
 
     /// Sends the stop signal to the child's group, or to the child alone. Nothing is sent to what has ended.
     pub fn send_stop_signal(&self, stop: &StopSettings) {
-        ask(&self.reaper, Command::stop(stop));
+        if let Some(signal) = &stop.signal {
+            ask(&self.reaper, Command::signal(stop.scope, signal.number));
+        }
     }
 
     /// Sends SIGTERM to what is left of the child's group.
@@ -285,18 +287,22 @@ impl Child {
         ask(&self.reaper, Command::SignalGroup(libc::SIGTERM));
     }
 
-    /// Sends SIGKILL to what is left of the child's group.
-    pub fn kill_group(&self) {
-        ask(&self.reaper, Command::SignalGroup(libc::SIGKILL));
+    /// Sends SIGKILL to what is left of the child's group, or to the child alone.
+    pub fn kill(&self, stop: &StopSettings) {
+        ask(&self.reaper, Command::signal(stop.scope, libc::SIGKILL));
+    }
+
+    /// Asks for [`Event::GroupListed`].
+    pub fn list_group(&self) {
+        ask(&self.reaper, Command::ListGroup);
     }
 }
 
 impl Command {
-    /// What a stop signal is, as it was configured.
-    pub(crate) fn stop(stop: &StopSettings) -> Self {
-        match stop.scope {
-            StopScope::Group => Self::SignalGroup(stop.signal.number),
-            StopScope::Child => Self::SignalChild(stop.signal.number),
+    fn signal(scope: StopScope, signal: c_int) -> Self {
+        match scope {
+            StopScope::Group => Self::SignalGroup(signal),
+            StopScope::Child => Self::SignalChild(signal),
         }
     }
 }

@@ -32,14 +32,14 @@ pub(crate) fn start(
     events: Sender<Event>,
 ) -> Option<Ender> {
     let argv: Vec<OsString> = hook.argv.iter().map(OsString::from).collect();
-    let timeout = hook.timeout;
+    let (timeout, variable) = (hook.timeout, hook.timeout_variable);
     let obituary = events.clone();
     let watched = processes.start_helper(&argv, variables).map_err(|error| error.message).and_then(|helper| {
         let handle = helper.ender();
         thread::Builder::new()
             .name("hook".to_owned())
             .spawn(move || {
-                let _ = events.send(ended(watch(&helper, timeout)));
+                let _ = events.send(ended(watch(&helper, timeout, variable)));
             })
             .map(|_| handle)
             .map_err(|error| format!("no thread to watch it: {error}"))
@@ -47,7 +47,7 @@ pub(crate) fn start(
     watched.inspect_err(|error| drop(obituary.send(ended(Err(error.clone()))))).ok()
 }
 
-fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
+fn watch(helper: &Helper, timeout: Duration, variable: &str) -> Result<(), String> {
     match helper.end.recv_timeout(timeout) {
         Ok(end) => verdict(end),
         Err(RecvTimeoutError::Disconnected) => Err("the reaper's thread has died".to_owned()),
@@ -58,7 +58,7 @@ fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
                     break;
                 }
             }
-            Err(format!("timed out after {}", seconds(timeout)))
+            Err(format!("timed out after {} ({variable} gives it longer)", seconds(timeout)))
         }
     }
 }

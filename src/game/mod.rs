@@ -2,6 +2,7 @@
 //! and the signals that this process gets.
 
 pub mod child;
+pub(crate) mod group;
 pub mod hook;
 pub(crate) mod reaper;
 pub mod relay;

@@ -12,19 +12,22 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 use nix::unistd::Pid;
 
+use crate::game::group;
 use crate::game::sys::{self, Program, Signals, Status};
 use crate::game::terminal::Terminal;
 use crate::machine::{Event, ProcessEnd};
-use crate::settings::StopSettings;
 use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
 const GROUP_POLL: Duration = Duration::from_millis(50);
+
+/// How often to look whether zombies are all that it has: that reads all of /proc.
+const ZOMBIE_POLL: Duration = Duration::from_secs(1);
 
 /// Which signals to hear, and what to do with them.
 #[derive(Debug)]
@@ -33,8 +36,6 @@ pub(crate) struct Signaling {
     pub stops: Signals,
     /// Sent to the child alone.
     pub forwarded: Signals,
-    /// What a repeated stop request sends to the child at once.
-    pub stop: StopSettings,
 }
 
 /// What the thread can be asked for. It answers where there is something to answer.
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     SignalChild(c_int),
     /// Signal the child's group, unless it is empty.
     SignalGroup(c_int),
+    /// Report who is left of the child's group.
+    ListGroup,
     /// Signal the group of another program, unless that program has ended.
     SignalHelper(Pid, c_int),
 }
@@ -77,7 +80,6 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
         helpers: HashMap::new(),
         is_swept: false,
         terminal,
-        stops: 0,
     };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
@@ -96,8 +98,6 @@ struct Reaper {
     /// No more programs whose groups are to be killed.
     is_swept: bool,
     terminal: Option<Terminal>,
-    /// Stop signals so far.
-    stops: u64,
 }
 
 /// Another program.
@@ -112,6 +112,8 @@ struct Game {
     pid: Pid,
     ended: bool,
     group_empty: bool,
+    /// When its group was looked for in /proc.
+    looked: Option<Instant>,
 }
 
 impl Reaper {
@@ -150,12 +152,7 @@ impl Reaper {
     fn hear(&mut self, signal: c_int) {
         let Some(signaling) = &self.signaling else { return };
         if signaling.stops.contains(signal) {
-            self.stops += 1;
-            let again = (self.stops > 1).then(|| Command::stop(&signaling.stop));
-            let _ = self.events.send(Event::StopRequested);
-            if let Some(again) = again {
-                self.obey(again);
-            }
+            let _ = self.events.send(Event::StopRequested(Instant::now()));
         } else if signal == libc::SIGCONT && self.terminal.is_some() {
             self.resume_child();
         } else {
@@ -186,6 +183,10 @@ impl Reaper {
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
+            Command::ListGroup => {
+                let members = self.child.as_ref().map(|child| group::members(child.pid)).unwrap_or_default();
+                let _ = self.events.send(Event::GroupListed(members));
+            }
             Command::SignalHelper(pid, signal) => {
                 if self.helpers.contains_key(&pid) {
                     let _ = sys::kill(-pid.as_raw(), signal);
@@ -203,7 +204,7 @@ impl Reaper {
             terminal.taken_at_start(started.is_ok());
         }
         let pid = started?;
-        self.child = Some(Game { pid, ended: false, group_empty: false });
+        self.child = Some(Game { pid, ended: false, group_empty: false, looked: None });
         Ok(pid)
     }
 
@@ -256,9 +257,14 @@ impl Reaper {
     }
 
     fn look_for_group(&mut self) {
-        if let Some(child) = self.child.as_mut().filter(|child| child.ended && !child.group_empty)
-            && sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH))
-        {
+        let Some(child) = self.child.as_mut().filter(|child| child.ended && !child.group_empty) else { return };
+        let gone = sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH));
+        // A zombie counts for kill(2), and whoever is its parent may never reap it.
+        let is_time = child.looked.is_none_or(|looked| looked.elapsed() >= ZOMBIE_POLL);
+        if !gone && is_time {
+            child.looked = Some(Instant::now());
+        }
+        if gone || is_time && group::has_zombies_alone(child.pid) {
             child.group_empty = true;
             let _ = self.events.send(Event::GroupEmpty);
         }

@@ -294,14 +294,16 @@ pub struct Endpoint {
 /// How the wrapper stops its child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopSettings {
-    /// What the child is stopped with.
-    pub signal: StopSignal,
+    /// What the child is stopped with; `None` is `none`.
+    pub signal: Option<StopSignal>,
     /// What SIGHUP does.
     pub hup: Hup,
     /// SIGKILL to the child's group this long after the stop signal; `None` is never.
     pub timeout: Option<Duration>,
     /// Who gets the stop signal.
     pub scope: StopScope,
+    /// Exit codes of the child that count as 0 where a stop was asked for.
+    pub ok_codes: Vec<u8>,
 }
 
 /// A signal number that can be sent, real-time ones included, with the name it was given by.
@@ -347,6 +349,8 @@ pub struct Hook {
     pub argv: Vec<String>,
     /// Ended after this long.
     pub timeout: Duration,
+    /// The variable that says so.
+    pub timeout_variable: &'static str,
 }
 
 /// Where the status endpoint listens.

@@ -143,6 +143,12 @@ fn key(text: &str, of: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// An exit code that a program may have besides 0.
+pub(super) fn exit_code(text: &str) -> Result<u8, String> {
+    let code = Some(text).filter(|text| is_digits(text)).and_then(|text| text.parse::<u8>().ok());
+    code.filter(|&code| code > 0).ok_or_else(|| "is not an exit code (write a number from 1 to 255)".into())
+}
+
 /// One of a few words, in lower case, as the table's help lists them.
 pub(super) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
@@ -222,6 +228,14 @@ mod tests {
 
     fn wrong(text: &str) -> String {
         seconds(text).expect_err(text)
+    }
+
+    #[test]
+    fn an_exit_code_is_a_number_from_1_to_255() {
+        assert_eq!((exit_code("1"), exit_code("143"), exit_code("255")), (Ok(1), Ok(143), Ok(255)));
+        for text in ["0", "256", "-1", "+1", "SIGTERM", "1.0", "99999999999"] {
+            assert!(exit_code(text).is_err(), "{text}");
+        }
     }
 
     #[test]
