@@ -1,5 +1,6 @@
 //! Why the shim leaves, and the exit code that says so.
 
+use crate::game::sys;
 use crate::machine::ProcessEnd;
 
 /// Why the shim leaves.
@@ -48,5 +49,12 @@ impl ExitReason {
             Self::Child(ProcessEnd::Exited(code)) => code,
             Self::Child(ProcessEnd::Signaled(signal)) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         }
+    }
+
+    /// Ends the process with that code; what is still in a buffer is lost.
+    ///
+    /// Nothing else runs: the destructors of gRPC's C++ would run beside its threads, which use what they destroy.
+    pub fn exit(self) -> ! {
+        sys::exit(self.code())
     }
 }

@@ -1,6 +1,6 @@
 //! agones-shim: argv and environment in, exit code out.
 //!
-//! The only exit, and the only reader of the process's environment.
+//! The only way out, and the only reader of the process's environment.
 
 use agones_shim::commands::cli::{self, Command};
 use agones_shim::commands::{self, run};
@@ -24,5 +24,5 @@ fn main() {
         }
     };
     // Not by returning: gRPC's threads would be waited for.
-    std::process::exit(reason.code().into());
+    reason.exit();
 }

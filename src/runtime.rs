@@ -16,7 +16,7 @@ use crate::counter::scrape;
 use crate::exit::ExitReason;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
-use crate::game::stdio::{ChildStdio, Stdio};
+use crate::game::stdio::{ChildStdio, Stdio, Wanted};
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
 use crate::log_lines::watch::{self, Watch};
@@ -139,8 +139,10 @@ impl<S: Sdk> Runtime<S> {
             }
             let event = self.next_event();
             let asked = event == Event::StatusAsked;
-            if let Event::ChildStarted { pid } = event {
-                self.child_pid = Some(pid);
+            match event {
+                Event::ChildStarted { pid } => self.child_pid = Some(pid),
+                Event::ChildEnded { .. } => self.stdio.iter().for_each(Stdio::release_keyboard),
+                _ => {}
             }
             self.machine.step(Instant::now(), event, &mut effects);
             self.tell_status(asked);
@@ -236,8 +238,10 @@ impl<S: Sdk> Runtime<S> {
             Effect::StartChild(variables) => self.start_child(variables),
             Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
             Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
-            Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
-            Effect::StartStopHook(reason) => self.start_stop_hook(reason),
+            Effect::Kill => self.to_child(Child::kill),
+            Effect::ListGroup => self.to_child(|child, _| child.list_group()),
+            Effect::WriteStopLine => self.write_stop_line(),
+            Effect::StartStopHook(reason) => self.start_stop_hook(reason.as_str()),
             Effect::StartAllocatedHook(variables) => self.start_allocated_hook(variables),
             Effect::EndAllocatedHook => self.allocated_hook.iter().for_each(Ender::end),
             Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),
@@ -258,11 +262,28 @@ impl<S: Sdk> Runtime<S> {
 
     /// What the child has for its stdin and outputs where that is not the shim's own.
     fn open_stdio(&mut self) -> io::Result<ChildStdio> {
-        let pattern = self.settings.log_probe().filter(|target| target.file.is_none()).map(|target| &target.pattern);
-        let Some(pattern) = pattern else { return Ok(ChildStdio::default()) };
-        let (stdio, child) = Stdio::open(pattern, &self.processes.console()?, &self.sender)?;
+        let target = self.settings.log_probe().filter(|target| target.file.is_none());
+        let wanted = Wanted {
+            terminal: self.settings.tty,
+            lines: self.settings.stop.line.is_some(),
+            pattern: target.map(|target| &target.pattern),
+        };
+        let processes = &mut self.processes;
+        let Some((stdio, child)) = Stdio::open(wanted, || processes.console(), &self.sender)? else {
+            return Ok(ChildStdio::default());
+        };
         self.stdio = Some(stdio);
         Ok(child)
+    }
+
+    fn write_stop_line(&self) {
+        let is_asked = match (&self.stdio, &self.settings.stop.line) {
+            (Some(stdio), Some(line)) => stdio.write_lines(&line.lines),
+            _ => false,
+        };
+        if !is_asked {
+            self.report(Event::StopLineWritten(Err("the game's stdin is not the shim's to write to".into())));
+        }
     }
 
     fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {

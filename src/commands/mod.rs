@@ -113,6 +113,7 @@ fn status(addr: Option<StatusAddr>, watch: bool, environment: Vec<Variable>) -> 
 
 /// Text on stdout. Whoever closes it early has read enough.
 fn print(text: &str) -> ExitReason {
-    let _ = io::stdout().write_all(text.as_bytes());
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     ExitReason::Stopped
 }

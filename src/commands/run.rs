@@ -62,7 +62,7 @@ fn life(
     });
     let (events, received) = channel();
     let processes = match argv {
-        Some(_) => signals.wrapper(environment, settings.stop.clone(), events.clone())?,
+        Some(_) => signals.wrapper(environment, settings.stop.hup, events.clone())?,
         None => signals.sidecar(environment, events.clone())?,
     };
     runtime::write(&started(&settings, argv.is_some()));

@@ -191,6 +191,13 @@ impl Console {
     pub fn window_has_changed(&self) {
         ask(&self.0, Command::SignalGroup(libc::SIGWINCH));
     }
+
+    /// Stops the child and the shim, and returns when they go on. For a thread that nobody waits for.
+    pub fn suspend(&self) {
+        let (answer, answered) = mpsc::channel();
+        ask(&self.0, Command::Suspend(answer));
+        let _ = answered.recv();
+    }
 }
 
 /// The game.
@@ -202,7 +209,9 @@ pub struct Child {
 impl Child {
     /// Sends the stop signal to the child's group, or to the child alone. Nothing is sent to what has ended.
     pub fn send_stop_signal(&self, stop: &StopSettings) {
-        ask(&self.reaper, Command::stop(stop));
+        if let Some(signal) = &stop.signal {
+            ask(&self.reaper, Command::signal(stop.scope, signal.number));
+        }
     }
 
     /// Sends SIGTERM to what is left of the child's group.
@@ -210,18 +219,22 @@ impl Child {
         ask(&self.reaper, Command::SignalGroup(libc::SIGTERM));
     }
 
-    /// Sends SIGKILL to what is left of the child's group.
-    pub fn kill_group(&self) {
-        ask(&self.reaper, Command::SignalGroup(libc::SIGKILL));
+    /// Sends SIGKILL to what is left of the child's group, or to the child alone.
+    pub fn kill(&self, stop: &StopSettings) {
+        ask(&self.reaper, Command::signal(stop.scope, libc::SIGKILL));
+    }
+
+    /// Asks for [`Event::GroupListed`].
+    pub fn list_group(&self) {
+        ask(&self.reaper, Command::ListGroup);
     }
 }
 
 impl Command {
-    /// What a stop signal is, as it was configured.
-    pub(crate) fn stop(stop: &StopSettings) -> Self {
-        match stop.scope {
-            StopScope::Group => Self::SignalGroup(stop.signal.number),
-            StopScope::Child => Self::SignalChild(stop.signal.number),
+    fn signal(scope: StopScope, signal: c_int) -> Self {
+        match scope {
+            StopScope::Group => Self::SignalGroup(signal),
+            StopScope::Child => Self::SignalChild(signal),
         }
     }
 }

@@ -33,21 +33,21 @@ pub(crate) fn start(
     events: Sender<Event>,
 ) -> Option<Ender> {
     let argv: Vec<OsString> = hook.argv.iter().map(OsString::from).collect();
-    let timeout = hook.timeout;
+    let (timeout, variable) = (hook.timeout, hook.timeout_variable);
     let obituary = events.clone();
     let watched = processes.start_helper(&argv, variables).and_then(|helper| {
         let ender = helper.ender();
         thread::Builder::new()
             .name("hook".to_owned())
             .spawn(move || {
-                let _ = events.send(ended(watch(&helper, timeout)));
+                let _ = events.send(ended(watch(&helper, timeout, variable)));
             })
             .map(|_| ender)
     });
     watched.inspect_err(|error| drop(obituary.send(ended(Err(format!("no thread to watch it: {error}")))))).ok()
 }
 
-fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
+fn watch(helper: &Helper, timeout: Duration, variable: &str) -> Result<(), String> {
     match helper.wait(timeout) {
         Ok(end) => verdict(end),
         Err(NoEnd::Ever(error)) => Err(error),
@@ -58,7 +58,7 @@ fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
                     break;
                 }
             }
-            Err(format!("timed out after {}", seconds(timeout)))
+            Err(format!("timed out after {} ({variable} gives it longer)", seconds(timeout)))
         }
     }
 }

@@ -8,6 +8,7 @@
 //! the hooks, `signals` hears what this process gets. All `unsafe` is in `sys`.
 
 pub mod child;
+pub(crate) mod group;
 pub mod hook;
 pub(crate) mod job_control;
 pub(crate) mod reaper;

@@ -14,21 +14,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 use nix::unistd::Pid;
 
+use crate::game::group;
 use crate::game::job_control::Terminal;
 use crate::game::start_error::StartError;
 use crate::game::sys::{self, Lifeline, Program, Report, Signals, Spawned, Status};
 use crate::machine::{Event, Notice, ProcessEnd};
 use crate::runtime;
-use crate::settings::StopSettings;
 use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
 const GROUP_POLL: Duration = Duration::from_millis(50);
+
+/// How often to look whether zombies are all that it has: that reads all of /proc.
+const ZOMBIE_POLL: Duration = Duration::from_secs(1);
 
 /// Which signals to hear, and what to do with them.
 #[derive(Debug)]
@@ -37,8 +40,6 @@ pub(crate) struct Signaling {
     pub stops: Signals,
     /// Sent to the child alone.
     pub forwarded: Signals,
-    /// What a repeated stop request sends to the child at once.
-    pub stop: StopSettings,
 }
 
 /// What the thread can be asked for. It answers where there is something to answer.
@@ -65,6 +66,10 @@ pub(crate) enum Command {
     SignalChild(c_int),
     /// Signal the child's group, unless it is empty.
     SignalGroup(c_int),
+    /// Stop the child and this process, as Ctrl-Z would, and let both go on.
+    Suspend(Sender<()>),
+    /// Report who is left of the child's group.
+    ListGroup,
     /// Signal the group of another program, unless that program has ended.
     SignalHelper(HelperId, c_int),
 }
@@ -79,16 +84,8 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
     let (sender, commands) = mpsc::channel();
     let terminal = signaling.as_ref().and_then(|_| Terminal::of_stdin());
     let obituary = events.clone();
-    let mut reaper = Reaper {
-        signaling,
-        events,
-        commands,
-        child: None,
-        helpers: HashMap::new(),
-        is_swept: false,
-        terminal,
-        stops: 0,
-    };
+    let mut reaper =
+        Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), is_swept: false, terminal };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
             let _ = obituary.send(Event::ThreadDied { thread: "reaper", message: panic_message(&*panic) });
@@ -106,8 +103,6 @@ struct Reaper {
     /// No more programs whose groups are to be killed.
     is_swept: bool,
     terminal: Option<Terminal>,
-    /// Stop signals so far.
-    stops: u64,
 }
 
 /// Another program.
@@ -129,6 +124,10 @@ struct Game {
     /// How, and whether it held the terminal, until that is reported.
     end: Option<(ProcessEnd, bool)>,
     group_empty: bool,
+    /// It has a terminal of its own, for as long as this is open.
+    session: Option<io::PipeWriter>,
+    /// When its group was looked for in /proc.
+    looked: Option<Instant>,
 }
 
 impl Game {
@@ -190,12 +189,9 @@ impl Reaper {
     fn hear(&mut self, signal: c_int) {
         let Some(signaling) = &self.signaling else { return };
         if signaling.stops.contains(signal) {
-            self.stops += 1;
-            let again = (self.stops > 1).then(|| Command::stop(&signaling.stop));
-            let _ = self.events.send(Event::StopRequested);
-            if let Some(again) = again {
-                self.obey(again);
-            }
+            let _ = self.events.send(Event::StopRequested(Instant::now()));
+        } else if signal == libc::SIGWINCH && self.has_session() {
+            // Meant for the keyboard's thread, which looks by itself; the child's terminal tells the child.
         } else if signal == libc::SIGCONT && self.terminal.is_some() {
             self.resume_child();
         } else {
@@ -213,7 +209,7 @@ impl Reaper {
                 let is_late = is_swept && self.is_swept;
                 let started = if is_late { Err(io::Error::other("the shim is leaving")) } else { sys::spawn(&program) };
                 match started {
-                    Ok(Spawned { pid, report: executed, lifeline }) => {
+                    Ok(Spawned { pid, report: executed, lifeline, .. }) => {
                         self.helpers.insert(pid, Helper { id, executed, report, is_swept, lifeline });
                     }
                     Err(error) => drop(report.send(Err(error))),
@@ -228,6 +224,14 @@ impl Reaper {
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
+            Command::Suspend(answer) => {
+                self.suspend();
+                let _ = answer.send(());
+            }
+            Command::ListGroup => {
+                let members = self.child.as_ref().map(|child| group::members(child.pid)).unwrap_or_default();
+                let _ = self.events.send(Event::GroupListed(members));
+            }
             Command::SignalHelper(id, signal) => {
                 let helper = self.helpers.iter().find(|(_, helper)| Arc::ptr_eq(&helper.id.0, &id.0));
                 if let Some((pid, _)) = helper {
@@ -238,14 +242,14 @@ impl Reaper {
     }
 
     fn fork_child(&mut self, mut program: Program) -> io::Result<Report> {
-        program.foreground = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        let Spawned { pid, report, .. } = sys::spawn(&program)?;
-        if program.foreground
-            && let Some(terminal) = &mut self.terminal
-        {
+        let takes_terminal = !program.has_terminal && self.terminal.as_ref().is_some_and(Terminal::is_ours);
+        program.foreground = takes_terminal || program.has_terminal;
+        let Spawned { pid, report, session, .. } = sys::spawn(&program)?;
+        if takes_terminal && let Some(terminal) = &mut self.terminal {
             terminal.taken_at_start();
         }
-        self.child = Some(Game { pid, is_started: false, ended: false, end: None, group_empty: false });
+        self.child =
+            Some(Game { pid, is_started: false, ended: false, end: None, group_empty: false, session, looked: None });
         Ok(report)
     }
 
@@ -297,8 +301,10 @@ impl Reaper {
     fn child_ended(&mut self, pid: Pid, end: ProcessEnd) {
         let mut held_terminal = false;
         if let Some(terminal) = &mut self.terminal {
-            held_terminal = terminal.is_held_by(pid);
-            if held_terminal {
+            let has_own = self.child.as_ref().is_some_and(|child| child.session.is_some());
+            // The keys of the shim's own go to the child's while it is the shim's turn.
+            held_terminal = if has_own { terminal.is_ours() } else { terminal.is_held_by(pid) };
+            if held_terminal && !has_own {
                 terminal.take_back(pid);
                 terminal.restore_modes();
             }
@@ -320,9 +326,14 @@ impl Reaper {
     }
 
     fn look_for_group(&mut self) {
-        if let Some(child) = self.child.as_mut().filter(|child| child.leaves_group())
-            && sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH))
-        {
+        let Some(child) = self.child.as_mut().filter(|child| child.leaves_group()) else { return };
+        let gone = sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH));
+        // A zombie counts for kill(2), and whoever is its parent may never reap it.
+        let is_time = child.looked.is_none_or(|looked| looked.elapsed() >= ZOMBIE_POLL);
+        if !gone && is_time {
+            child.looked = Some(Instant::now());
+        }
+        if gone || is_time && group::has_zombies_alone(child.pid) {
             child.group_empty = true;
             let _ = self.events.send(Event::GroupEmpty);
         }
@@ -331,6 +342,9 @@ impl Reaper {
     /// Job control, as a shell's job has it. SIGSTOP is left out: nobody types it, and a game that somebody froze must
     /// stay under watch.
     fn child_stopped(&mut self, pid: Pid, signal: c_int) {
+        if self.has_session() {
+            return;
+        }
         let Some(terminal) = &mut self.terminal else { return };
         if !matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
             return;
@@ -344,6 +358,20 @@ impl Reaper {
             }
         }
         self.resume_child();
+    }
+
+    fn has_session(&self) -> bool {
+        self.child.as_ref().is_some_and(|child| child.session.is_some())
+    }
+
+    /// A group whose session is its own stops of no Ctrl-Z (POSIX: an orphaned one), so it is SIGSTOP. Where nobody can
+    /// wake us, both go on at once.
+    fn suspend(&self) {
+        self.signal_group(libc::SIGSTOP);
+        if self.terminal.is_some() {
+            stop_own_group();
+        }
+        self.signal_group(libc::SIGCONT);
     }
 
     fn resume_child(&mut self) {

@@ -124,6 +124,12 @@ pub fn kill(target: c_int, signal: c_int) -> io::Result<()> {
     check(unsafe { libc::kill(target, signal) }).map(drop)
 }
 
+/// Ends the process, and runs nothing of what was registered for its end.
+pub fn exit(code: u8) -> ! {
+    // SAFETY: no pointers, and it does not return.
+    unsafe { libc::_exit(code.into()) }
+}
+
 /// What waitpid(2) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -240,6 +246,18 @@ pub fn set_window_size(terminal: BorrowedFd<'_>, size: [u16; 4]) -> io::Result<(
     check(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }).map(drop)
 }
 
+/// Reads and writes on this end return at once.
+///
+/// # Errors
+/// None that is known.
+pub fn set_nonblocking(descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no pointers.
+    unsafe {
+        let flags = check(libc::fcntl(descriptor.as_raw_fd(), libc::F_GETFL))?;
+        check(libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK)).map(drop)
+    }
+}
+
 /// Unlocks the other end of a new pseudo-terminal; its number under /dev/pts.
 ///
 /// # Errors
@@ -298,6 +316,8 @@ pub struct Spawned {
     pub report: Report,
     /// Of a detached program.
     pub lifeline: Option<Lifeline>,
+    /// Of a program with a terminal: dropped, it ends the leader of its session, and the terminal is hung up.
+    pub session: Option<io::PipeWriter>,
 }
 
 /// The end of a pipe that closes when a program is executed; where it cannot be, the reason comes first.
@@ -357,8 +377,13 @@ pub fn spawn(program: &Program) -> io::Result<Spawned> {
     let mask = set_mask(Signals::ALL);
     // SAFETY: the child calls async-signal-safe functions alone until it execs or exits (other threads may have held
     // the allocator's lock), and allocates nothing.
-    let forked = check(unsafe { libc::fork() });
-    if let Ok(0) = forked {
+    let forked = unsafe {
+        match &program.stdio[0] {
+            Some(terminal) if program.has_terminal => fork_on_terminal(terminal.as_raw_fd()),
+            _ => check(libc::fork()).map(|pid| (pid, None)),
+        }
+    };
+    if let Ok((0, _)) = forked {
         let stdin = null.as_ref().map(AsRawFd::as_raw_fd);
         let lifeline = lifeline.as_ref().map(|lifeline| lifeline.reader.as_raw_fd());
         // SAFETY: this is the child, and both arrays end with a null pointer and point into `program`.
@@ -375,11 +400,76 @@ pub fn spawn(program: &Program) -> io::Result<Spawned> {
         }
     }
     set_mask(mask);
-    let pid = forked?;
+    let (pid, session) = forked?;
     // Here too, so that the group is there for whoever signals it next. It fails once the program runs.
     // SAFETY: no pointers.
     unsafe { libc::setpgid(pid, pid) };
-    Ok(Spawned { pid: Pid::from_raw(pid), report: Report(report), lifeline })
+    Ok(Spawned { pid: Pid::from_raw(pid), report: Report(report), lifeline, session })
+}
+
+/// Forks a process of this one's into a session that the terminal controls. A process of ours leads that session and does
+/// nothing else: were the program itself its leader, the kernel would hang up on all the others when it ends, on a server
+/// that saves behind its shell, say.
+///
+/// # Safety
+/// As for fork: async-signal-safe functions alone, where the number is 0.
+unsafe fn fork_on_terminal(terminal: c_int) -> io::Result<(c_int, Option<io::PipeWriter>)> {
+    let (hold, holder) = io::pipe()?;
+    let (mut told, teller) = io::pipe()?;
+    // SAFETY: see above; the pointers are null, or to live ints.
+    unsafe {
+        if check(libc::fork())? == 0 {
+            drop((holder, told));
+            libc::setsid();
+            libc::ioctl(terminal, libc::TIOCSCTTY, 0);
+            let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
+            // The shim is its parent, who alone reaps. The raw call: no wrapper of fork's takes a flag. With no stack of
+            // its own it returns twice as fork does.
+            let pid = libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0);
+            let number = match pid {
+                0 => libc::getpid(),
+                -1 => -last_errno(),
+                _ => 0,
+            };
+            if pid == 0 {
+                libc::setpgid(0, 0);
+            }
+            if number != 0 {
+                libc::write(teller.as_raw_fd(), (&raw const number).cast::<c_void>(), size_of::<c_int>());
+            }
+            if pid == 0 {
+                return Ok((0, None));
+            }
+            lead(hold.as_raw_fd());
+        }
+    }
+    drop(teller);
+    let mut number = [0; size_of::<c_int>()];
+    // Nothing that waits stands between the two forks and the answer.
+    told.read_exact(&mut number)?;
+    match c_int::from_ne_bytes(number) {
+        errno if errno < 0 => Err(io::Error::from_raw_os_error(-errno)),
+        pid => Ok((pid, Some(holder))),
+    }
+}
+
+/// Leads a session until the other end of the pipe is closed. Every other descriptor is closed here.
+///
+/// # Safety
+/// Only in a child after fork.
+unsafe fn lead(hold: c_int) -> ! {
+    // SAFETY: the pointer is to a live byte.
+    unsafe {
+        libc::dup2(hold, 0);
+        if libc::syscall(libc::SYS_close_range, 1, c_int::MAX, 0) == -1 {
+            for fd in 1..1024 {
+                libc::close(fd);
+            }
+        }
+        let mut byte = 0u8;
+        while libc::read(0, (&raw mut byte).cast::<c_void>(), 1) == -1 && last_errno() == libc::EINTR {}
+        libc::_exit(0)
+    }
 }
 
 /// Ties the calling process and its group to the life of its parent; false where that is over already.

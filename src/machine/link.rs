@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use super::event::{Answer, CallError, CallErrorKind};
 use super::hold::Child;
 use super::publish::Publication;
-use super::stop::Stop;
+use super::stop::{Stop, StopReason};
 use super::{Effect, Effects, Machine, Notice, Phase, Timer};
-use crate::exit::ExitReason;
 use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
@@ -124,7 +123,7 @@ impl Machine {
         let (waited, error) = (now - self.started, self.link.last_error.clone());
         if self.config.sdk == SdkMode::Required {
             out.push(Effect::Log(Notice::SdkRequired { waited, error }));
-            self.begin_stop(now, "sdk", Some(ExitReason::NoSdk), false, out);
+            self.begin_stop(now, StopReason::NoSdk, out);
             return;
         }
         self.link.given_up = true;

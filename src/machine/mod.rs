@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, ProbeReport, ProcessEnd, Reading};
 pub use notice::{Fields, Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{
@@ -53,8 +53,10 @@ use self::publish::Publication;
 use self::retire::Retire;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
+pub use self::stop::StopReason;
 use self::timers::{Timer, Timers};
 use self::watch::Watch;
+#[cfg(any(test, fuzzing))]
 use crate::exit::ExitReason;
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
@@ -185,7 +187,7 @@ impl Machine {
         match event {
             // The runtime tells the hooks of the child's number; nothing else follows from its start.
             Event::Tick | Event::StatusAsked | Event::ChildStarted { .. } => {}
-            Event::StopRequested => self.stop_requested(now, out),
+            Event::StopRequested(at) => self.stop_requested(now, at, out),
             Event::ReadinessPassed(reports) => {
                 self.readiness_passed(now, out);
                 self.seen_at.readiness = Some((now, reports));
@@ -204,7 +206,9 @@ impl Machine {
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
-            Event::GroupEmpty => self.group_empty(),
+            Event::GroupEmpty => self.group_empty(now, out),
+            Event::GroupListed(members) => self.group_listed(now, &members, out),
+            Event::StopLineWritten(outcome) => self.stop_line_written(now, outcome, out),
             Event::HookEnded(outcome) => self.hook_ended(now, outcome, out),
             Event::AllocatedHookEnded(outcome) => self.allocated_hook_ended(outcome, out),
             Event::ThreadDied { thread, message } => self.thread_died(now, thread, message, out),
@@ -260,10 +264,12 @@ impl Machine {
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::Watch => self.watch_due(now),
-            Timer::ShutdownStep => self.shutdown_step_due(),
-            Timer::ShutdownBound => self.shutdown_bound(out),
-            Timer::Kill => self.kill_due(now, out),
-            Timer::Leave => self.leave_due(),
+            Timer::ShutdownStep
+            | Timer::ShutdownBound
+            | Timer::StopLine
+            | Timer::GroupLook
+            | Timer::Kill
+            | Timer::Leave => self.stop_timer_due(now, timer, out),
         }
     }
 
@@ -349,7 +355,7 @@ impl Machine {
         }
         let timeout = self.config.ready_timeout.unwrap_or_default();
         out.push(Effect::Log(Notice::ReadyTimedOut { timeout, reason: self.last_failure.clone() }));
-        self.begin_stop(now, "readiness", Some(ExitReason::GameServerGone), false, out);
+        self.begin_stop(now, StopReason::Readiness, out);
     }
 
     fn enter_ready(&mut self, out: &mut Effects, notice: Notice) {
@@ -366,7 +372,7 @@ impl Machine {
 
     fn thread_died(&mut self, now: Instant, thread: &'static str, message: String, out: &mut Effects) {
         out.push(Effect::Log(Notice::ThreadDied { thread, message }));
-        self.begin_stop(now, "bug", Some(ExitReason::Bug), true, out);
+        self.begin_stop(now, StopReason::Bug, out);
     }
 }
 

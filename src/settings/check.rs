@@ -136,14 +136,17 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         (
             "the wrapper stops the game with",
             format!(
-                "{} ({}) to {}, {}{}",
-                stop.signal,
-                stop.signal.number,
+                "{} to {}, {}{}{}",
+                stop.signal.as_ref().map_or("no signal".into(), |signal| format!("{signal} ({})", signal.number)),
                 match stop.scope {
                     StopScope::Group => "its process group",
                     StopScope::Child => "the child alone",
                 },
                 stop.timeout.map_or("and never kills".into(), |time| format!("SIGKILL after {time:?}")),
+                match stop.ok_codes.as_slice() {
+                    [] => String::new(),
+                    codes => format!("; its exit codes {codes:?} count as 0 then"),
+                },
                 match stop.hup {
                     Hup::Stop => "",
                     Hup::Pass => "; passes SIGHUP on",

@@ -7,11 +7,12 @@
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
+use super::table;
 use super::words::Words;
 use super::{
     Endpoint, Hook, Host, HttpTarget, Hup, KeyValue, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings,
-    QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopScope, StopSettings, StopSignal,
-    TcpTarget,
+    QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopLine, StopScope, StopSettings,
+    StopSignal, TcpTarget,
 };
 use crate::counter::exposition::Selector;
 
@@ -58,7 +59,11 @@ pub(super) struct Draft {
     pub idle_shutdown: Option<Duration>,
     pub max_age: Option<Duration>,
     pub shutdown_timeout: Option<Duration>,
-    pub stop_signal: Option<StopSignal>,
+    pub stop_signal: Option<Option<StopSignal>>,
+    pub stop_ok_codes: Option<Vec<u8>>,
+    pub stop_line: Option<Vec<String>>,
+    pub stop_line_timeout: Option<Duration>,
+    pub tty: Option<bool>,
     pub stop_scope: Option<StopScope>,
     pub stop_timeout: Option<Duration>,
     pub hup: Option<Hup>,
@@ -128,8 +133,9 @@ impl Draft {
     // no value, which cannot be.
 
     pub fn settings(&self) -> Option<Settings> {
-        let hook =
-            |words: &Option<Words>, timeout| words.as_ref().map(|words| Hook { argv: words.argv.clone(), timeout });
+        let hook = |words: &Option<Words>, timeout, timeout_variable| {
+            words.as_ref().map(|words| Hook { argv: words.argv.clone(), timeout, timeout_variable })
+        };
         Some(Settings {
             readiness: self.readiness(),
             liveness: self.liveness(),
@@ -149,12 +155,19 @@ impl Draft {
                 hup: self.hup?,
                 timeout: unless_zero(self.stop_timeout?),
                 scope: self.stop_scope?,
+                line: self
+                    .stop_line
+                    .clone()
+                    .zip(self.stop_line_timeout)
+                    .map(|(lines, timeout)| StopLine { lines, timeout }),
+                ok_codes: self.stop_ok_codes.clone().unwrap_or_default(),
             },
-            stop_hook: hook(&self.stop_hook, self.stop_hook_timeout?),
+            tty: self.tty?,
+            stop_hook: hook(&self.stop_hook, self.stop_hook_timeout?, table::STOP_HOOK_TIMEOUT),
             wait_for_sdk: self.wait_for_sdk?,
             labels: self.labels.clone().unwrap_or_default(),
             annotations: self.annotations.clone().unwrap_or_default(),
-            allocated_hook: hook(&self.allocated_hook, self.allocated_hook_timeout?),
+            allocated_hook: hook(&self.allocated_hook, self.allocated_hook_timeout?, table::ALLOCATED_HOOK_TIMEOUT),
             idle_shutdown: unless_zero(self.idle_shutdown?),
             max_age: unless_zero(self.max_age?),
             status_addr: self.status_addr.clone(),

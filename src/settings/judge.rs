@@ -49,6 +49,7 @@ pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Wa
         warnings.extend(without_shell(reading));
         warnings.extend(nobody_to_tell(reading));
         warnings.extend(long_hook(reading));
+        warnings.extend(nothing_stops(reading));
         warnings.extend(taken_port(reading));
     }
     (errors, warnings)
@@ -146,6 +147,18 @@ fn nobody_to_tell(reading: &Reading) -> Vec<Warning> {
     let variables = [table::LABELS, table::ANNOTATIONS, table::ALLOCATED_HOOK, table::IDLE_SHUTDOWN, table::MAX_AGE];
     let set = variables.into_iter().filter(|variable| off && reading.is_set(variable));
     set.map(|variable| warning(variable, "has no effect with AGONES_SHIM_SDK=off".into())).collect()
+}
+
+/// With neither signal nor hook, nothing tells the game to stop.
+fn nothing_stops(reading: &Reading) -> Option<Warning> {
+    let draft = &reading.draft;
+    let is_stopped = draft.stop_signal != Some(None) || draft.stop_hook.is_some() || draft.stop_line.is_some();
+    let message = format!(
+        "none, and no {} or {}: nothing tells the game to stop but Shutdown()",
+        table::STOP_LINE,
+        table::STOP_HOOK
+    );
+    (!is_stopped).then(|| warning(table::STOP_SIGNAL, message))
 }
 
 fn long_hook(reading: &Reading) -> Option<Warning> {

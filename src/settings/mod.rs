@@ -70,6 +70,8 @@ pub struct Settings {
     pub shutdown_timeout: Duration,
     /// How the wrapper stops its child.
     pub stop: StopSettings,
+    /// The wrapper gives its child a pseudo-terminal.
+    pub tty: bool,
     /// The wrapper holds its child until the GameServer's address is known.
     pub wait_for_sdk: bool,
     /// Labels set at Ready.
@@ -294,14 +296,27 @@ pub struct Endpoint {
 /// How the wrapper stops its child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopSettings {
-    /// What the child is stopped with.
-    pub signal: StopSignal,
+    /// What the child is stopped with; `None` is `none`.
+    pub signal: Option<StopSignal>,
     /// What SIGHUP does.
     pub hup: Hup,
     /// SIGKILL to the child's group this long after the stop signal; `None` is never.
     pub timeout: Option<Duration>,
     /// Who gets the stop signal.
     pub scope: StopScope,
+    /// What is written to the child's stdin before the stop signal, if anything.
+    pub line: Option<StopLine>,
+    /// Exit codes of the child that count as 0 where a stop was asked for.
+    pub ok_codes: Vec<u8>,
+}
+
+/// What a game's console is told at stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopLine {
+    /// Without their ends.
+    pub lines: Vec<String>,
+    /// Time that the child has to end after them.
+    pub timeout: Duration,
 }
 
 /// A signal number that can be sent, real-time ones included, with the name it was given by.
@@ -347,6 +362,8 @@ pub struct Hook {
     pub argv: Vec<String>,
     /// Ended after this long.
     pub timeout: Duration,
+    /// The variable that says so.
+    pub timeout_variable: &'static str,
 }
 
 /// Where the status endpoint listens.

@@ -59,10 +59,16 @@ pub(super) const LABELS: &str = "AGONES_SHIM_LABELS";
 pub(super) const ANNOTATIONS: &str = "AGONES_SHIM_ANNOTATIONS";
 /// The variable of the hook of allocations.
 pub(super) const ALLOCATED_HOOK: &str = "AGONES_SHIM_ALLOCATED_HOOK";
+/// The variable of its timeout.
+pub(super) const ALLOCATED_HOOK_TIMEOUT: &str = "AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS";
 /// The variable of the bound on being empty.
 pub(super) const IDLE_SHUTDOWN: &str = "AGONES_SHIM_IDLE_SHUTDOWN_SECS";
 /// The variable of the bound on not being allocated.
 pub(super) const MAX_AGE: &str = "AGONES_SHIM_MAX_AGE_SECS";
+/// The variable of what the child is stopped with.
+pub(super) const STOP_SIGNAL: &str = "AGONES_SHIM_STOP_SIGNAL";
+/// The variable of the stop line.
+pub(super) const STOP_LINE: &str = "AGONES_SHIM_STOP_LINE";
 /// The variable of the stop hook.
 pub(super) const STOP_HOOK: &str = "AGONES_SHIM_STOP_HOOK";
 /// The variable of its timeout.
@@ -432,7 +438,7 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| command(text).map(|words| draft.allocated_hook = Some(words)),
     },
     Setting {
-        variable: "AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS",
+        variable: ALLOCATED_HOOK_TIMEOUT,
         group: Group::State,
         default: Default::Text("5"),
         value: "SECONDS",
@@ -472,21 +478,35 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| one(text, seconds).map(|time| draft.shutdown_timeout = Some(time)),
     },
     Setting {
-        variable: "AGONES_SHIM_STOP_SIGNAL",
+        variable: STOP_SIGNAL,
         group: Group::Stop,
         default: Default::Text("TERM"),
         value: "SIGNAL",
-        help: "Wrapper: what the child is stopped with, as `TERM`, `SIGINT`, `15` or `RTMIN+3`",
+        help: "Wrapper: what the child is stopped with, as `TERM`, `SIGINT`, `15` or `RTMIN+3`; `none`: by the stop line or the stop hook alone",
         readers: WRAPPER,
         is_url: false,
-        parse: |draft, text| one(text, signal::stop_signal).map(|signal| draft.stop_signal = Some(signal)),
+        parse: |draft, text| one(text, signal::signal_or_none).map(|signal| draft.stop_signal = Some(signal)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_STOP_OK_CODES",
+        group: Group::Stop,
+        default: Default::Nothing,
+        value: "CODES",
+        help: "Wrapper: exit codes of the child that count as 0 when a stop was asked for, as `143,130` (every JVM ends a clean stop with 143); 128+n is its death of signal n",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| {
+            let code = |items: &[&str], index: usize| values::exit_code(items[index]);
+            values::list(text, code, |items, index| items[index].to_owned())
+                .map(|codes| draft.stop_ok_codes = Some(codes))
+        },
     },
     Setting {
         variable: "AGONES_SHIM_STOP_SCOPE",
         group: Group::Stop,
         default: Default::Text("group"),
         value: "SCOPE",
-        help: "Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone",
+        help: "Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone, and its helpers are left alone whichever way it ends",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| {
@@ -499,7 +519,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Stop,
         default: Default::Text("0"),
         value: "SECONDS",
-        help: "Wrapper: kill the child's group this long after the stop signal; 0 is never: the orchestrator's own grace period decides",
+        help: "Wrapper: SIGKILL to the child (see `AGONES_SHIM_STOP_SCOPE`) this long after the stop signal; 0 is never: the orchestrator's own grace period decides",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| one(text, seconds_or_zero).map(|time| draft.stop_timeout = Some(time)),
@@ -515,6 +535,38 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| {
             let words = [("stop", Hup::Stop), ("pass", Hup::Pass)];
             one(text, |text| word(text, &words)).map(|hup| draft.hup = Some(hup))
+        },
+    },
+    Setting {
+        variable: STOP_LINE,
+        group: Group::Stop,
+        default: Default::Nothing,
+        value: "LINE",
+        help: r"Wrapper: line written to the game's stdin at stop, before the stop signal: `stop`, `/save\n/stop`; `\n` separates lines, `\\` is a backslash. Its stdin is then a pipe that never ends, and gets what comes on the shim's own",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| one(text, values::console_lines).map(|lines| draft.stop_line = Some(lines)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_STOP_LINE_TIMEOUT_SECS",
+        group: Group::Stop,
+        default: Default::Text("30"),
+        value: "SECONDS",
+        help: "Wrapper: time that the game has to end after the stop line; then the stop signal is sent",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| one(text, seconds).map(|time| draft.stop_line_timeout = Some(time)),
+    },
+    Setting {
+        variable: "AGONES_SHIM_TTY",
+        group: Group::Stop,
+        default: Default::Text("0"),
+        value: "SWITCH",
+        help: "Wrapper: `1` gives the game a pseudo-terminal of its own: no block buffering, a console that works, text from Wine",
+        readers: WRAPPER,
+        is_url: false,
+        parse: |draft, text| {
+            one(text, |text| word(text, &[("0", false), ("1", true)])).map(|tty| draft.tty = Some(tty))
         },
     },
     Setting {

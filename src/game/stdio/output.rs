@@ -1,5 +1,5 @@
 //! One stream of the child's output on its way through the shim, looked at for the line that says that the game is
-//! ready.
+//! ready, if one is waited for.
 //!
 //! One thread a stream, which does nothing else: a reader that stalls makes the child wait as it would without the
 //! shim, and neither signals nor beats. What is read is written at once and unchanged, and only then looked at.

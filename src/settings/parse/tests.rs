@@ -108,7 +108,7 @@ fn everything_can_be_set() {
     assert_eq!(settings.sdk_endpoint.to_string(), "[::1]:19357");
     assert!(settings.wait_for_sdk);
     assert_eq!(settings.shutdown_timeout, seconds(7));
-    assert_eq!((settings.stop.signal.number, settings.stop.scope), (2, StopScope::Child));
+    assert_eq!((settings.stop.signal.map(|signal| signal.number), settings.stop.scope), (Some(2), StopScope::Child));
     assert_eq!((settings.stop.timeout, settings.stop.hup), (Some(seconds(25)), Hup::Pass));
     let hook = settings.stop_hook.expect("a hook");
     assert_eq!((hook.argv, hook.timeout), (vec!["rcon".to_owned(), "save all".to_owned()], seconds(20)));

@@ -125,7 +125,9 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(settings.sdk_call_timeout, seconds(2));
     assert!(!settings.wait_for_sdk);
     assert_eq!(settings.shutdown_timeout, seconds(8));
-    assert_eq!((settings.stop.signal.number, settings.stop.signal.name.as_str()), (15, "SIGTERM"));
+    let signal = settings.stop.signal.expect("a default");
+    assert_eq!((signal.number, signal.name.as_str()), (15, "SIGTERM"));
+    assert!(settings.stop.ok_codes.is_empty());
     assert_eq!(settings.stop.hup, Hup::Stop);
     assert_eq!(settings.stop.timeout, None);
     assert_eq!(settings.stop.scope, StopScope::Group);
