@@ -72,15 +72,8 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
     let (sender, commands) = mpsc::channel();
     let terminal = signaling.as_ref().and_then(|_| Terminal::of_stdin());
     let obituary = events.clone();
-    let mut reaper = Reaper {
-        signaling,
-        events,
-        commands,
-        child: None,
-        helpers: HashMap::new(),
-        is_swept: false,
-        terminal,
-    };
+    let mut reaper =
+        Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), is_swept: false, terminal };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
             let _ = obituary.send(Event::ThreadDied { thread: "reaper", message: panic_message(&*panic) });

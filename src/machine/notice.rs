@@ -334,11 +334,9 @@ impl Notice {
                     ("last", last.clone()),
                 ],
             ),
-            Self::ShutdownNoSdk { error } => (
-                Info,
-                "no SDK server was ever reached: Shutdown() is not waited for",
-                vec![("error", error.clone())],
-            ),
+            Self::ShutdownNoSdk { error } => {
+                (Info, "no SDK server was ever reached: Shutdown() is not waited for", vec![("error", error.clone())])
+            }
             Self::HookEnded => (Info, "the stop hook has ended", vec![]),
             Self::HookFailed { reason } => {
                 (Warn, "the stop hook failed, stopping all the same", vec![("reason", reason.clone())])

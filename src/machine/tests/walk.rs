@@ -259,7 +259,10 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
                 seen.signaled = true;
             }
             Effect::WriteStopLine => {
-                assert!(seen.starts > 0 && !seen.signaled && seen.line.is_none(), "the line comes once, before the signal");
+                assert!(
+                    seen.starts > 0 && !seen.signaled && seen.line.is_none(),
+                    "the line comes once, before the signal"
+                );
                 seen.writing = true;
                 seen.line = Some(now + seen.line_time());
             }
@@ -270,7 +273,10 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
             Effect::TerminateGroup => assert!(seen.starts > 0 && seen.child_ended, "its leader lives"),
             Effect::Kill => {
                 let gives_up = seen.stopping.is_some_and(|reason| reason >= StopReason::Readiness);
-                assert!(gives_up || seen.has_stop_timeout || seen.child_ended, "nobody said that a save may be cut short");
+                assert!(
+                    gives_up || seen.has_stop_timeout || seen.child_ended,
+                    "nobody said that a save may be cut short"
+                );
                 seen.killed = true;
             }
             Effect::Exit(reason) => check_exit(seen, event, *reason),
