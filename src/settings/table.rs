@@ -506,7 +506,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Stop,
         default: Default::Text("group"),
         value: "SCOPE",
-        help: "Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone, and its helpers are left alone whichever way it ends",
+        help: "Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone: its helpers are never touched",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| {

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use nix::libc;
 use nix::sys::signal::Signal;
 
 use crate::support::shim::{self, Builder};
-use crate::support::specimen::{orphans_reaped, specimen, wrap};
+use crate::support::specimen::{orphans_reaped, send, specimen, wrap};
 use crate::support::{millis, proc, secs, wait};
 
 /// A directory of a test's own, removed in the end.
@@ -205,8 +206,7 @@ fn with_scope_child_the_helpers_are_left_alone_when_it_ends_by_itself() {
     let game = crate::support::Game::open();
     let script = "(trap 'echo helper hit' TERM; echo up; for i in 1 2 3 4 5 6; do sleep 0.5; done; echo helper through) & \
                   read x; exit 0";
-    let mut shim =
-        sh(script).set("STOP_SCOPE", "child").set("READY_TCP", game.port()).stdin(std::process::Stdio::piped()).spawn();
+    let mut shim = sh(script).set("STOP_SCOPE", "child").set("READY_TCP", game.port()).stdin(Stdio::piped()).spawn();
     shim.wait_for_line("up", secs(10));
     shim.wait_for_line("ready, with no SDK server", secs(10));
     drop(shim.stdin());
@@ -234,7 +234,7 @@ fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_and_is_named() {
     let game = "trap 'echo saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done";
     let mut shim = wrap(["sh", "-c", "sh -c \"$1\" & wait", "sh", game]).set("STOP_SIGNAL", "INT").spawn();
     shim.wait_for_line("ready", secs(10));
-    let sent = std::time::Instant::now();
+    let sent = Instant::now();
     shim.signal(Signal::SIGTERM);
     let line = shim.wait_for_line("waiting for what is left of its group", secs(3)).text;
     assert!(line.contains(" sh (ignores SIGINT)"), "{line}");
@@ -266,7 +266,7 @@ fn a_game_behind_a_shell_that_hears_the_stop_signal_gets_no_other() {
 fn a_game_that_does_not_end_is_named_with_what_it_ignores() {
     let mut shim = sh("trap '' TERM; echo ready; while :; do sleep 0.1; done").spawn();
     shim.wait_for_line("ready", secs(10));
-    let sent = std::time::Instant::now();
+    let sent = Instant::now();
     shim.signal(Signal::SIGTERM);
     let line = shim.wait_for_line("has not ended", secs(20));
     assert!(line.at - sent >= millis(4900), "{:?}", line.at - sent);
@@ -278,7 +278,7 @@ fn a_game_that_does_not_end_is_named_with_what_it_ignores() {
 #[test]
 fn exit_codes_that_count_as_0_and_a_hint_at_a_game_that_saves_nothing() {
     let mut shim = wrap(["sleep", "60"]).set("STOP_OK_CODES", "143,130").spawn();
-    wait::until_true("the game", secs(10), || !crate::support::proc::children(shim.pid()).is_empty());
+    wait::until_true("the game", secs(10), || !proc::children(shim.pid()).is_empty());
     shim.wait_for_line("waiting for the game server", secs(10));
     shim.signal(Signal::SIGTERM);
     shim.expect_code(0, secs(10));

@@ -35,6 +35,8 @@ pub(super) struct Shutdown {
     wait: Wait,
     /// It has had its one attempt: a call was answered, or nobody was there to be called.
     attempted: bool,
+    /// The SDK server that is there, or was there last, has acknowledged it.
+    acknowledged: bool,
     /// An error of it has been named in a warning.
     warned: bool,
     /// How the last attempt went.
@@ -76,6 +78,7 @@ impl Shutdown {
             delivery: if bound.is_some() { Delivery::Call } else { Delivery::Done },
             wait: if bound.is_some() { Wait::Bound } else { Wait::Over },
             attempted: bound.is_none(),
+            acknowledged: false,
             warned: false,
             last: String::new(),
         }
@@ -162,6 +165,7 @@ impl Shutdown {
 
     /// The SDK server is there, for the first time or again: whatever it knew, call it.
     pub(super) fn connected(&mut self, now: Instant, game_server: &GameServer, timers: &mut Timers, out: &mut Effects) {
+        self.acknowledged = false;
         match self.delivery {
             Delivery::Done => {}
             Delivery::Confirming { .. } if game_server.is_ending() => self.landed(now, game_server, timers, out),
@@ -187,7 +191,8 @@ impl Shutdown {
                     out.push(Effect::Log(Notice::ShutdownAcknowledged { after: now - self.began }));
                 }
                 self.delivery = Delivery::Confirming { called: now, look: true, refused_since: None };
-                if self.wait == Wait::Over {
+                let is_news = !std::mem::replace(&mut self.acknowledged, true);
+                if self.wait == Wait::Over && is_news {
                     self.wait = Wait::Late;
                     timers.set(Timer::ShutdownBound, now + LATE_WAIT);
                 }

@@ -486,7 +486,7 @@ fn what_is_left_of_the_group_and_was_not_told_gets_sigterm_after_five_seconds() 
         world.run(60.0);
         let wanted: &[&str] = if told { &["8.00 TERM to the group"] } else { &[] };
         assert_eq!(world.lines(&["to the group"]), wanted, "{group:?}");
-        assert_eq!(world.count("waiting for what is left of its group"), usize::from(!group.is_empty()));
+        assert_eq!(world.count("first process has ended"), usize::from(!group.is_empty()));
     }
 }
 
