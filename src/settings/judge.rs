@@ -152,7 +152,7 @@ fn nobody_to_tell(reading: &Reading) -> Vec<Warning> {
 /// With neither signal nor hook, nothing tells the game to stop.
 fn nothing_stops(reading: &Reading) -> Option<Warning> {
     let is_stopped = reading.draft.stop_signal != Some(None) || reading.draft.stop_hook.is_some();
-    let message = format!("none, and no {}: nothing tells the game to stop but Shutdown()", table::STOP_HOOK);
+    let message = format!("\"none\" and no {}: nothing but Shutdown() tells the game to stop", table::STOP_HOOK);
     (!is_stopped).then(|| warning(table::STOP_SIGNAL, message))
 }
 
