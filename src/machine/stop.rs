@@ -5,6 +5,7 @@
 //! (`reason`). Stop signals are counted here and nowhere else.
 
 mod child;
+mod group;
 mod reason;
 mod shutdown;
 

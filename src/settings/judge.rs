@@ -154,7 +154,7 @@ fn nothing_stops(reading: &Reading) -> Option<Warning> {
     let draft = &reading.draft;
     let is_stopped = draft.stop_signal != Some(None) || draft.stop_hook.is_some() || draft.stop_line.is_some();
     let message = format!(
-        "none, and no {} or {}: nothing tells the game to stop but Shutdown()",
+        "\"none\" and no {} or {}: nothing but Shutdown() tells the game to stop",
         table::STOP_LINE,
         table::STOP_HOOK
     );

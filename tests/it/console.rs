@@ -102,8 +102,7 @@ fn what_comes_on_stdin_arrives_its_end_does_not_and_the_stop_line_comes_after() 
 
 #[test]
 fn a_child_that_would_spin_at_the_end_of_its_stdin_never_sees_one() {
-    let mut shim =
-        sh("cat >/dev/null; echo EOF").set("STOP_LINE", "stop").set("STOP_LINE_TIMEOUT_SECS", "0.5").spawn();
+    let mut shim = sh("cat >/dev/null; echo EOF").set("STOP_LINE", "stop").set("STOP_LINE_TIMEOUT_SECS", "0.5").spawn();
     shim.assert_stays(secs(1));
     let began = Instant::now();
     shim.signal(Signal::SIGTERM);
@@ -157,7 +156,8 @@ fn a_game_that_has_closed_its_stdin_gets_the_signal_at_once() {
 
 #[test]
 fn a_repeated_stop_goes_on_to_the_signal_and_the_game_s_end_ends_it_all() {
-    let mut shim = sh("trap 'echo term; exit 3' TERM; echo up; while :; do sleep 0.05; done").set("STOP_LINE", "x").spawn();
+    let mut shim =
+        sh("trap 'echo term; exit 3' TERM; echo up; while :; do sleep 0.05; done").set("STOP_LINE", "x").spawn();
     shim.wait_for_line("up", SOON);
     shim.signal(Signal::SIGTERM);
     shim.wait_for_line("the stop line was written", SOON);
@@ -185,7 +185,8 @@ fn a_lost_sdk_loses_no_line() {
 // A terminal of its own.
 
 /// Says what its terminal is.
-const DESCRIBE: &str = "test -t 0 && test -t 1 && test -t 2 && echo all three; stty size; (: </dev/tty) && echo controls";
+const DESCRIBE: &str =
+    "test -t 0 && test -t 1 && test -t 2 && echo all three; stty size; (: </dev/tty) && echo controls";
 
 #[test]
 fn a_game_has_a_terminal_although_the_shim_has_none() {
@@ -235,7 +236,8 @@ fn the_stop_line_and_ready_log_work_on_a_terminal() {
 #[test]
 fn a_server_that_saves_behind_its_shell_is_not_hung_up_on() {
     let save = Note::new("behind");
-    let server = format!("trap \"sleep 1; echo saved >{}; exit\" TERM; echo up; while :; do sleep 0.05; done", save.path());
+    let server =
+        format!("trap \"sleep 1; echo saved >{}; exit\" TERM; echo up; while :; do sleep 0.05; done", save.path());
     let mut shim = sh(&format!("sh -c '{server}' & wait")).set("TTY", 1).spawn();
     shim.wait_for_line("up", SOON);
     let (pid, started) = (shim.pid(), proc::descendants(shim.pid()));
@@ -294,7 +296,8 @@ fn line(script: &str) -> String {
 
 #[test]
 fn keys_sizes_and_ctrl_c_as_on_a_real_one() {
-    let script = format!("{DESCRIBE}; trap 'stty size' WINCH; read word; echo \"got $word\"; while :; do sleep 0.05; done");
+    let script =
+        format!("{DESCRIBE}; trap 'stty size' WINCH; read word; echo \"got $word\"; while :; do sleep 0.05; done");
     let mut terminal = Terminal::start(wrapped(["sh", "-c", &script]), &VARS);
     for part in ["all three", "24 80", "controls"] {
         terminal.wait_for(0, part, SOON);
@@ -311,7 +314,10 @@ fn keys_sizes_and_ctrl_c_as_on_a_real_one() {
 #[test]
 fn the_stop_line_comes_on_the_terminal_too_and_the_modes_come_back() {
     let save = Note::new("modes");
-    let run = format!("{} -- sh -c \"$GAME\"; echo code $?; stty -a; read word; echo \"word $word\"", shim::binary().display());
+    let run = format!(
+        "{} -- sh -c \"$GAME\"; echo code $?; stty -a; read word; echo \"word $word\"",
+        shim::binary().display()
+    );
     let game = game(&save);
     let vars: Vec<(&str, &str)> = VARS.into_iter().chain([("GAME", game.as_str())]).collect();
     let mut terminal = Terminal::start(["sh", "-c", &run], &vars);

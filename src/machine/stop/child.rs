@@ -6,10 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use nix::libc::{SIGHUP, SIGINT, SIGTERM};
-
 use super::super::timers::{Timer, Timers};
 use super::super::{Config, Effect, Effects, GroupMember, Notice, ProcessEnd};
+use super::group;
 use crate::settings::StopScope;
 
 /// How long the child has on the paths that give up, where nothing else is set.
@@ -264,7 +263,7 @@ impl ChildStop {
         if self.gone().is_some() {
             return;
         }
-        let left = name(members, config);
+        let left = group::describe(members, config);
         if std::mem::take(&mut self.names_rest) && !members.is_empty() {
             out.push(Effect::Log(Notice::RestOfGroup { left: left.clone() }));
         }
@@ -276,7 +275,7 @@ impl ChildStop {
         }
         self.marks = self.marks.max(passed);
         if self.rest_due.is_some_and(|due| due <= now) {
-            self.rest_due = if self.step == Step::Signal && has_not_been_told(members, config) {
+            self.rest_due = if self.step == Step::Signal && group::has_not_been_told(members, config) {
                 out.push(Effect::TerminateGroup);
                 out.push(Effect::Log(Notice::RestTerminated { left }));
                 None
@@ -352,36 +351,3 @@ impl ChildStop {
         }
     }
 }
-
-/// A shell's background jobs ignore INT and QUIT. Where all that is left ignores the stop signal, and SIGTERM would be
-/// heard, it has not been told. What has a handler may be saving: it is left alone.
-fn has_not_been_told(members: &[GroupMember], config: &Config) -> bool {
-    let ignored_by_all = |signal| !members.is_empty() && members.iter().all(|member| member.ignores(signal));
-    config.stop_signal.as_ref().is_some_and(|signal| ignored_by_all(signal.number)) && !ignored_by_all(SIGTERM)
-}
-
-/// `17 mc.sh (ignores SIGINT), 18 java`.
-fn name(members: &[GroupMember], config: &Config) -> String {
-    if members.is_empty() {
-        return "nobody that /proc shows".into();
-    }
-    let configured = config.stop_signal.as_ref().map(|signal| (signal.number, signal.to_string()));
-    let usual = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")];
-    let others = usual.map(|(number, name)| (number, name.to_owned()));
-    let others = others.into_iter().filter(|(number, _)| configured.as_ref().is_none_or(|(other, _)| other != number));
-    let signals: Vec<(i32, String)> = configured.clone().into_iter().chain(others).collect();
-    let describe = |member: &GroupMember| {
-        let ignored = signals.iter().filter(|(number, _)| member.ignores(*number)).map(|(_, name)| name.as_str());
-        let ignored = ignored.collect::<Vec<_>>().join(" ");
-        let ignores = if ignored.is_empty() { String::new() } else { format!(" (ignores {ignored})") };
-        format!("{} {}{ignores}", member.pid, member.name)
-    };
-    let mut text = members.iter().take(NAMED).map(describe).collect::<Vec<_>>().join(", ");
-    if members.len() > NAMED {
-        text += &format!(" and {} more", members.len() - NAMED);
-    }
-    text
-}
-
-/// So many processes are named in a line.
-const NAMED: usize = 8;

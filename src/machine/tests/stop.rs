@@ -198,7 +198,6 @@ fn a_sidecar_s_hook_runs_beside_shutdown_and_is_waited_for() {
     );
 }
 
-// CASES.md: TERM and HUP from one cause.
 #[test]
 fn signals_within_a_second_are_one_request() {
     let mut world = World::at_ready(config(), |_| ());

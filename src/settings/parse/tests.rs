@@ -516,6 +516,14 @@ fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
         ]
     );
     assert_eq!(warnings(&[hook, ("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "20")]), [""; 0]);
+    let none = ("AGONES_SHIM_STOP_SIGNAL", "none");
+    assert_eq!(warnings(&[hook, none]), [""; 0]);
+    assert_eq!(
+        warnings(&[none]),
+        [
+            r#"AGONES_SHIM_STOP_SIGNAL: "none" and no AGONES_SHIM_STOP_HOOK: nothing but Shutdown() tells the game to stop"#
+        ]
+    );
     assert_eq!(
         warnings(&[("AGONES_SHIM_STOP_HOOK", "save && exit")]),
         [
