@@ -136,7 +136,8 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
         (
             "the wrapper stops the game with",
             format!(
-                "{} to {}, {}{}{}",
+                "{}{} to {}, {}{}{}",
+                stop.line.as_ref().map_or(String::new(), |line| format!("a line, {:?} later ", line.timeout)),
                 stop.signal.as_ref().map_or("no signal".into(), |signal| format!("{signal} ({})", signal.number)),
                 match stop.scope {
                     StopScope::Group => "its process group",
@@ -287,6 +288,9 @@ AGONES_SHIM_STOP_OK_CODES= (unset)
 AGONES_SHIM_STOP_SCOPE=group (default)
 AGONES_SHIM_STOP_TIMEOUT_SECS=0 (default)
 AGONES_SHIM_HUP=stop (default)
+AGONES_SHIM_STOP_LINE= (unset)
+AGONES_SHIM_STOP_LINE_TIMEOUT_SECS=30 (default)
+AGONES_SHIM_TTY=0 (default)
 AGONES_SHIM_STOP_HOOK= (unset)
 AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS=5 (default)
 AGONES_SHIM_STATUS_ADDR= (default: off)

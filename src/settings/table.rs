@@ -542,7 +542,7 @@ pub const SETTINGS: &[Setting] = &[
         group: Group::Stop,
         default: Default::Nothing,
         value: "LINE",
-        help: r"Wrapper: line written to the game's stdin at stop, before the stop signal: `stop`, `/save\n/stop`; `\n` separates lines, `\\` is a backslash. Its stdin is then a pipe that never ends, and gets what comes on the shim's own",
+        help: r"Wrapper: line written to the game's stdin at stop, before the stop signal: `stop`, `/save\n/stop`; `\n` separates lines, `\\` is a backslash",
         readers: WRAPPER,
         is_url: false,
         parse: |draft, text| one(text, values::console_lines).map(|lines| draft.stop_line = Some(lines)),

@@ -44,7 +44,7 @@ impl Drop for Note {
 /// stdin it says so. It says, and ignores, TERM and INT.
 fn game(save: &Note) -> String {
     format!(
-        "trap 'echo signalled' TERM INT; echo up; while read -r line; do echo \"got $line\"; if [ \"$line\" = exit ]; then \
+        "trap 'echo signalled' TERM INT; echo up; while read -r line; do printf 'got %s\\n' \"$line\"; if [ \"$line\" = exit ]; then \
          sleep 2; echo saved >>{}; exit 0; fi; done; echo EOF; while :; do sleep 0.1; done",
         save.path()
     )
@@ -352,8 +352,11 @@ fn ctrl_z_stops_the_job_and_fg_brings_it_back() {
         });
     }
     wait::let_pass(millis(300));
+    let mark = terminal.mark();
     terminal.type_in("hello\n");
     terminal.wait_for(0, "got hello", SOON);
+    // What is typed before the shim has ended is the game's.
+    terminal.wait_for(mark, "prompt", SOON);
     terminal.type_in("echo code $?\n");
     terminal.wait_for(0, "code 7", SOON);
 }

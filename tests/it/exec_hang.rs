@@ -55,7 +55,7 @@ fn a_probe_that_hangs_in_its_exec_is_over_at_its_deadline() {
     let builder = shim().set("READY_EXEC", program.path()).set("PROBE_TIMEOUT_SECS", "0.5");
     let mut shim = builder.set("HEALTH_INTERVAL_SECS", "0.2").sdk(&sdk).spawn();
     let line = shim.wait_for_line(WAITING, SOON).text;
-    assert!(line.contains("timed out after 500ms"), "{line}");
+    assert!(line.contains("timed out after 0.5s"), "{line}");
     more_beats(&sdk, 5);
     let pid = wait_for_hang(&shim);
     stops_cleanly(&mut shim);
@@ -63,7 +63,7 @@ fn a_probe_that_hangs_in_its_exec_is_over_at_its_deadline() {
     let end = crate::support::shim().set("LIVE_EXEC", program.path()).set("PROBE_TIMEOUT_SECS", "0.5").arg("probe");
     let end = end.run(secs(10));
     assert_eq!(end.code, 69, "{end:?}");
-    assert!(end.stderr.contains("timed out after 500ms"), "{end:?}");
+    assert!(end.stderr.contains("timed out after 0.5s"), "{end:?}");
 }
 
 #[test]

@@ -521,7 +521,7 @@ fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
     assert_eq!(
         warnings(&[none]),
         [
-            r#"AGONES_SHIM_STOP_SIGNAL: "none" and no AGONES_SHIM_STOP_HOOK: nothing but Shutdown() tells the game to stop"#
+            r#"AGONES_SHIM_STOP_SIGNAL: "none" and no AGONES_SHIM_STOP_LINE or AGONES_SHIM_STOP_HOOK: nothing but Shutdown() tells the game to stop"#
         ]
     );
     assert_eq!(
