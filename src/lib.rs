@@ -1,7 +1,7 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 //!
 //! ```text
-//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, relay (lines)
+//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, output (lines)
 //!    |       |       |        |                        |       |       |
 //!    +-------+-------+--- events (mpsc) --------------+-------+-------+
 //!                             |
@@ -81,4 +81,11 @@ pub mod testing;
 mod worker;
 
 pub use commands::main;
-pub use game::signal::block as block_signals;
+pub use game::signals::block as block_signals;
+pub use sdk::quiet::strip_environment;
+
+/// Ends the process; what is still in a buffer is lost. Nothing else runs: the destructors of gRPC's C++ would run beside
+/// its threads, which use what they destroy.
+pub fn exit(reason: exit::ExitReason) -> ! {
+    game::sys::exit(reason.code())
+}

@@ -16,7 +16,7 @@ use crate::counter::scrape;
 use crate::exit::ExitReason;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
-use crate::game::relay::{Outputs, Relay};
+use crate::game::stdio::{ChildStdio, Stdio, Wanted};
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
 use crate::log_lines::watch::{self, Watch};
@@ -50,8 +50,10 @@ pub struct Runtime<S> {
     /// Wrapper: what the child is, and the child once it was started.
     argv: Vec<OsString>,
     child: Option<Child>,
-    /// Its output on the way through, where that is looked at.
-    relay: Option<Relay>,
+    /// Its process number, once it runs.
+    child_pid: Option<i32>,
+    /// Its streams on the way through, where they are not the shim's own.
+    stdio: Option<Stdio>,
     /// The hook of the last allocation, ended or not.
     allocated_hook: Option<Ender>,
     /// The answer of the last call, until the machine has heard it.
@@ -92,7 +94,8 @@ impl<S: Sdk> Runtime<S> {
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
-            relay: None,
+            child_pid: None,
+            stdio: None,
             allocated_hook: None,
             notifier,
             settings,
@@ -122,8 +125,8 @@ impl<S: Sdk> Runtime<S> {
             catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
         });
         self.processes.sweep();
-        if let Some(relay) = self.relay {
-            relay.finish();
+        if let Some(stdio) = self.stdio {
+            stdio.finish();
         }
         reason
     }
@@ -140,6 +143,11 @@ impl<S: Sdk> Runtime<S> {
             }
             let event = self.next_event();
             let asked = event == Event::StatusAsked;
+            match event {
+                Event::ChildStarted { pid } => self.child_pid = Some(pid),
+                Event::ChildEnded { .. } => self.stdio.iter().for_each(Stdio::release_keyboard),
+                _ => {}
+            }
             self.machine.step(Instant::now(), event, &mut effects);
             self.tell_status(asked);
             self.notify();
@@ -210,8 +218,8 @@ impl<S: Sdk> Runtime<S> {
             Effect::ReportLines(lines) => self.tell_probe(Command::LinesSeen(lines)),
             Effect::StopWatching => {
                 self.watch = None;
-                if let Some(relay) = &mut self.relay {
-                    relay.stop_looking();
+                if let Some(stdio) = &mut self.stdio {
+                    stdio.stop_looking();
                 }
             }
             Effect::SetHealthInterval(interval) => self.beat.tell(interval),
@@ -219,8 +227,10 @@ impl<S: Sdk> Runtime<S> {
             Effect::StartChild(variables) => self.start_child(variables),
             Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
             Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
-            Effect::KillGroup => self.to_child(|child, _| child.kill_group()),
-            Effect::StartStopHook(reason) => self.start_stop_hook(reason),
+            Effect::Kill => self.to_child(Child::kill),
+            Effect::ListGroup => self.to_child(|child, _| child.list_group()),
+            Effect::WriteStopLine => self.write_stop_line(),
+            Effect::StartStopHook(reason) => self.start_stop_hook(reason.as_str()),
             Effect::StartAllocatedHook(variables) => self.start_allocated_hook(variables),
             Effect::EndAllocatedHook => self.allocated_hook.iter().for_each(Ender::end),
             Effect::Call(_) | Effect::Exit(_) => unreachable!("the loop takes these itself"),
@@ -229,31 +239,40 @@ impl<S: Sdk> Runtime<S> {
 
     fn start_child(&mut self, variables: Vec<(String, String)>) {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let outputs = match self.start_relay() {
-            Ok(outputs) => outputs,
-            Err(error) => {
-                log::error!("the game's output cannot be looked at for AGONES_SHIM_READY_LOG: {error}");
-                return self.report(Event::ChildNotStarted(ExitReason::System));
-            }
-        };
-        match self.processes.start_child(&self.argv, variables, outputs) {
+        let started = self.open_stdio().and_then(|stdio| self.processes.start_child(&self.argv, variables, stdio));
+        match started {
             Ok(child) => self.child = Some(child),
             Err(error) => {
-                log::error!("{}", error.message);
-                self.report(Event::ChildNotStarted(error.reason));
+                write(&Notice::ChildNotStarted { error: error.to_string() });
+                self.report(Event::ChildNotStarted(ExitReason::System));
             }
         }
     }
 
-    /// What the child writes goes through the shim where a line of it is waited for; elsewhere it has the shim's own.
-    fn start_relay(&mut self) -> io::Result<Outputs> {
-        let Some(target) = self.settings.log_probe().filter(|target| target.file.is_none()) else {
-            return Ok([None, None]);
+    /// What the child has for its stdin and outputs where that is not the shim's own.
+    fn open_stdio(&mut self) -> io::Result<ChildStdio> {
+        let target = self.settings.log_probe().filter(|target| target.file.is_none());
+        let wanted = Wanted {
+            terminal: self.settings.stop.tty,
+            lines: self.settings.stop.line.is_some(),
+            pattern: target.map(|target| &target.pattern),
         };
-        let size = self.processes.window_size()?;
-        let (relay, outputs) = Relay::start(&target.pattern, &size, &self.sender)?;
-        self.relay = Some(relay);
-        Ok(outputs)
+        let processes = &mut self.processes;
+        let Some((stdio, child)) = Stdio::open(wanted, || processes.console(), &self.sender)? else {
+            return Ok(ChildStdio::default());
+        };
+        self.stdio = Some(stdio);
+        Ok(child)
+    }
+
+    fn write_stop_line(&self) {
+        let is_asked = match (&self.stdio, &self.settings.stop.line) {
+            (Some(stdio), Some(line)) => stdio.write_lines(&line.lines),
+            _ => false,
+        };
+        if !is_asked {
+            self.report(Event::StopLineWritten(Err("the game's stdin is not the shim's to write to".into())));
+        }
     }
 
     fn to_child(&self, tell: impl FnOnce(&Child, &StopSettings)) {
@@ -265,7 +284,7 @@ impl<S: Sdk> Runtime<S> {
     fn start_stop_hook(&mut self, reason: &str) {
         if let Some(hook) = &self.settings.stop.hook {
             let variables = [("AGONES_SHIM_STOP_REASON".into(), reason.into())];
-            let variables = variables.into_iter().chain(child_pid(self.child.as_ref())).collect();
+            let variables = variables.into_iter().chain(child_pid(self.child_pid)).collect();
             hook::start(&mut self.processes, hook, variables, Event::HookEnded, self.sender.clone());
         }
     }
@@ -273,7 +292,7 @@ impl<S: Sdk> Runtime<S> {
     fn start_allocated_hook(&mut self, variables: Vec<(String, String)>) {
         if let Some(hook) = &self.settings.allocation.hook {
             let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-            let variables = variables.chain(child_pid(self.child.as_ref())).collect();
+            let variables = variables.chain(child_pid(self.child_pid)).collect();
             self.allocated_hook =
                 hook::start(&mut self.processes, hook, variables, Event::AllocatedHookEnded, self.sender.clone());
         }
@@ -305,8 +324,8 @@ impl<S: Sdk> Runtime<S> {
 }
 
 /// A hook is told the child's process number.
-fn child_pid(child: Option<&Child>) -> Option<(OsString, OsString)> {
-    child.map(|child| ("AGONES_SHIM_CHILD_PID".into(), child.pid().to_string().into()))
+fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
+    pid.map(|pid| ("AGONES_SHIM_CHILD_PID".into(), pid.to_string().into()))
 }
 
 /// Writes a line of the machine.

@@ -60,7 +60,10 @@ pub(super) fn exit_codes() -> Vec<(String, &'static str)> {
         (code(ExitReason::Config), "bad environment"),
         (code(ExitReason::NotExecutable), "wrapper: PROGRAM cannot be executed"),
         (code(ExitReason::NotFound), "wrapper: PROGRAM was not found"),
-        (format!("{child}+n"), "wrapper: the child died of signal n; any other code is the child's own"),
+        (
+            format!("{child}+n"),
+            "wrapper: the child died of signal n (137: SIGKILL, its grace period was over?); others are its own",
+        ),
     ]
 }
 

@@ -22,7 +22,7 @@ mod tests;
 use std::ffi::OsString;
 
 use crate::exit::ExitReason;
-use crate::game::signal::Blocked;
+use crate::game::signals::Blocked;
 use crate::settings::Variable;
 use crate::settings::engine::row::AnySetting;
 use args::{Asked, Usage};

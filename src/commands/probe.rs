@@ -6,7 +6,7 @@ use super::args::{Usage, nothing};
 use super::output::{refused, reject, say};
 use super::{Command, Reads};
 use crate::exit::ExitReason;
-use crate::game::signal;
+use crate::game::signals;
 use crate::probe;
 use crate::settings::{LivenessSettings, Probe, Variable, liveness};
 
@@ -34,7 +34,7 @@ fn round(environment: Vec<Variable>) -> ExitReason {
         Err(rejected) => return reject(&rejected),
     };
     let runs_programs = settings.probes.iter().any(|probe| matches!(probe, Probe::Exec(_)));
-    let launcher = match runs_programs.then(|| signal::helpers(variables)).map(|mut processes| processes.launcher()) {
+    let launcher = match runs_programs.then(|| signals::helpers(variables)).map(|mut processes| processes.launcher()) {
         Some(Err(error)) => return refused("cannot start the thread that starts programs", &error),
         Some(Ok(launcher)) => Some(launcher),
         None => None,

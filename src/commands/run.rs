@@ -8,13 +8,12 @@ use std::sync::mpsc::channel;
 use super::find;
 use super::output::{refused, reject};
 use crate::exit::ExitReason;
-use crate::game::signal::Blocked;
+use crate::game::signals::Blocked;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::machine::{Config, Notice};
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
-use crate::sdk::quiet;
 use crate::settings::{SdkMode, Settings, Variable, Warning};
 
 /// Runs beside the game.
@@ -30,11 +29,6 @@ pub(super) fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsSt
 }
 
 fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) -> ExitReason {
-    // SAFETY: no thread runs: that of signal::block has ended, and logging starts the next.
-    #[allow(unsafe_code)]
-    unsafe {
-        quiet::without_backup_poller();
-    }
     let (settings, warnings) = match Settings::read(argv.is_some(), environment.clone()) {
         Ok(parsed) => parsed,
         Err(rejected) => return reject(&rejected),
@@ -76,7 +70,7 @@ fn life(
     });
     let (events, received) = channel();
     let processes = match argv {
-        Some(_) => signals.wrapper(environment, settings.stop.clone(), events.clone())?,
+        Some(_) => signals.wrapper(environment, settings.stop.hup, events.clone())?,
         None => signals.sidecar(environment, events.clone())?,
     };
     runtime::write(&started(&settings, argv.is_some()));

@@ -1,42 +1,32 @@
-//! Programs that the shim starts: found as execvp(3) finds them, executed as
-//! if the shim were not there, with an error that says what to do where they
-//! cannot be.
+//! Handles of the programs that the shim starts: the game, the hooks, the programs of probes.
 //!
-//! A handle here only asks: every fork, every wait and every signal to a child
-//! is done by the reaper's thread, so that a process number can never be used
-//! after it was reaped. When to signal is decided by the machine.
+//! A handle here only asks, and waits for nothing: every fork, every wait and every signal to a child is done by the
+//! reaper's thread, so that a process number can never be used after it was reaped. An exec may hang for as long as
+//! the mount that the program is on; what comes of it is an event, or comes with the helper's end. When to signal is
+//! decided by the machine.
 
-use std::ffi::{CString, OsStr, OsString, c_int};
-use std::fmt;
+use std::ffi::{OsString, c_int};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::Duration;
 
 use nix::libc;
 use nix::unistd::Pid;
 
-use crate::exit::ExitReason;
-use crate::game::reaper::{self, Command, Signaling};
-use crate::game::relay::Outputs;
+use crate::game::reaper::{self, Command, HelperId, Signaling};
+use crate::game::spawn::{Surroundings, Variable};
+use crate::game::start_error::StartError;
+use crate::game::stdio::ChildStdio;
 use crate::game::sys::{self, Program, Signals};
 use crate::machine::{Event, Notice, ProcessEnd};
 use crate::runtime;
 use crate::settings::{StopScope, StopSettings};
 
-/// What systemd tells one process, which is this one. Exact names: a game may well have a `LISTEN_ADDRESS`.
-const SYSTEMD_VARIABLES: [&str; 7] =
-    ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"];
-/// Where to look when there is no PATH: execvp(3) of musl.
-const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
-
 /// How long the reaper may take to end the programs of the probes.
 const SWEEP_TIMEOUT: Duration = Duration::from_millis(500);
-
-type Variable = (OsString, OsString);
 
 /// Starts programs and owns what they need.
 #[derive(Debug)]
@@ -46,13 +36,6 @@ pub struct Processes {
     surroundings: Surroundings,
     /// Probes start programs too.
     has_probes: bool,
-}
-
-/// What every program gets.
-#[derive(Clone, Debug)]
-struct Surroundings {
-    mask: Signals,
-    environment: Vec<Variable>,
 }
 
 /// Starts the programs of the probes, from whatever thread.
@@ -69,14 +52,7 @@ impl Processes {
         environment: impl IntoIterator<Item = Variable>,
         events: Sender<Event>,
     ) -> Self {
-        let environment =
-            environment.into_iter().filter(|(name, _)| !SYSTEMD_VARIABLES.iter().any(|variable| name == variable));
-        Self {
-            reaper: None,
-            events,
-            surroundings: Surroundings { mask, environment: environment.collect() },
-            has_probes: false,
-        }
+        Self { reaper: None, events, surroundings: Surroundings::new(mask, environment), has_probes: false }
     }
 
     /// With a thread that hears signals and takes in orphans.
@@ -97,37 +73,47 @@ impl Processes {
         Ok(processes)
     }
 
-    /// Wrapper: starts the child, once, with these variables besides, and these outputs where it is not to have the
-    /// shim's own. Its end is [`Event::ChildEnded`], the end of the
+    /// Wrapper: starts the child, once, with these variables besides. [`Event::ChildStarted`] says that it runs, or
+    /// [`Event::ChildNotStarted`] that it cannot be executed. Then its end is [`Event::ChildEnded`], the end of the
     /// last process of its group [`Event::GroupEmpty`].
     ///
     /// # Errors
-    /// Where it cannot be executed, with the exit code and what to do. Nothing is reported then.
-    pub fn start_child(
+    /// The system refuses a thread. Nothing is reported then.
+    pub(crate) fn start_child(
         &mut self,
         argv: &[OsString],
         variables: Vec<Variable>,
-        outputs: Outputs,
-    ) -> Result<Child, StartError> {
-        let program = Program { outputs, ..self.surroundings.program(argv, variables) };
-        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?;
-        let (answer, answered) = mpsc::channel();
-        ask(reaper, Command::StartChild(program, answer));
-        match answered.recv() {
-            Ok(Ok(pid)) => Ok(Child { pid, reaper: reaper.clone() }),
-            Ok(Err(error)) => Err(StartError::new(argv, self.surroundings.path(), &error)),
-            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
-        }
+        stdio: ChildStdio,
+    ) -> io::Result<Child> {
+        let program = self.surroundings.program(argv, variables);
+        let program = Program { stdio: stdio.descriptors, has_terminal: stdio.is_terminal, ..program };
+        let (argv, path) = (argv.to_vec(), self.surroundings.path().to_owned());
+        let reaper = self.reaper()?.clone();
+        let child = Child { reaper: reaper.clone() };
+        // A thread of its own, for as long as the exec takes: nobody else waits for one.
+        thread::Builder::new().name("spawn".to_owned()).spawn(move || {
+            let (answer, forked) = mpsc::channel();
+            ask(&reaper, Command::StartChild(program, answer));
+            let failure = match forked.recv() {
+                Ok(Ok(report)) => report.wait(),
+                Ok(Err(error)) => Some(error),
+                // The reaper has died, and has said so.
+                Err(_) => return,
+            };
+            let outcome = failure.map_or(Ok(()), |error| Err(StartError::new(&argv, &path, &error)));
+            ask(&reaper, Command::ChildExecuted(outcome));
+        })?;
+        Ok(child)
     }
 
     /// Starts any other program, detached: no stdin, and what it writes goes to stderr. It gets these variables
     /// besides.
     ///
     /// # Errors
-    /// Where it cannot be executed, with what to do.
-    pub(crate) fn start_helper(&mut self, argv: &[OsString], variables: Vec<Variable>) -> Result<Helper, StartError> {
-        let reaper = self.reaper().map_err(|error| StartError::system(argv, &error))?.clone();
-        Launcher { reaper, surroundings: self.surroundings.clone() }.start(argv, variables, None)
+    /// The system refuses the reaper's thread.
+    pub(crate) fn start_helper(&mut self, argv: &[OsString], variables: Vec<Variable>) -> io::Result<Helper> {
+        let reaper = self.reaper()?.clone();
+        Ok(Launcher { reaper, surroundings: self.surroundings.clone() }.start(argv, variables, None))
     }
 
     /// What the probes start their programs with.
@@ -140,12 +126,12 @@ impl Processes {
         Ok(Launcher { reaper, surroundings: self.surroundings.clone() })
     }
 
-    /// Tells the child that its terminal's size has changed.
+    /// What the child's streams tell the reaper.
     ///
     /// # Errors
     /// The system refuses the reaper's thread.
-    pub fn window_size(&mut self) -> io::Result<WindowSize> {
-        Ok(WindowSize(self.reaper()?.clone()))
+    pub(crate) fn console(&mut self) -> io::Result<Console> {
+        Ok(Console(self.reaper()?.clone()))
     }
 
     /// Kills what the probes have started and keeps them from starting more: nothing of it outlives this process.
@@ -167,80 +153,25 @@ impl Processes {
 
 impl Launcher {
     /// Starts the program of a probe. What it writes goes there; what is left of its group is killed when it ends.
-    ///
-    /// # Errors
-    /// Where it cannot be executed, with what to do.
-    pub(crate) fn start_probe(&self, argv: &[OsString], output: OwnedFd) -> Result<Helper, StartError> {
+    pub(crate) fn start_probe(&self, argv: &[OsString], output: OwnedFd) -> Helper {
         self.start(argv, Vec::new(), Some(output))
     }
 
-    fn start(
-        &self,
-        argv: &[OsString],
-        variables: Vec<Variable>,
-        output: Option<OwnedFd>,
-    ) -> Result<Helper, StartError> {
+    fn start(&self, argv: &[OsString], variables: Vec<Variable>, output: Option<OwnedFd>) -> Helper {
         let is_swept = output.is_some();
         let output = output.map(Arc::new);
         let program = self.surroundings.program(argv, variables);
-        let program = Program { detached: true, outputs: [output.clone(), output], ..program };
-        let (answer, answered) = mpsc::channel();
+        let program = Program { detached: true, stdio: [None, output.clone(), output], ..program };
         let (report, end) = mpsc::channel();
-        ask(&self.reaper, Command::StartHelper { program, answer, report, is_swept });
-        match answered.recv() {
-            Ok(Ok(pid)) => Ok(Helper { pid, end, reaper: self.reaper.clone() }),
-            Ok(Err(error)) => Err(StartError::new(argv, self.surroundings.path(), &error)),
-            Err(_) => Err(StartError::system(argv, &io::Error::other("the reaper's thread has died"))),
+        let id = HelperId::default();
+        ask(&self.reaper, Command::StartHelper { program, id: id.clone(), report, is_swept });
+        Helper {
+            end,
+            argv: argv.to_vec(),
+            path: self.surroundings.path().to_owned(),
+            ender: Ender { id, reaper: self.reaper.clone() },
         }
     }
-}
-
-impl Surroundings {
-    fn path(&self) -> &OsStr {
-        self.environment.iter().find(|(name, _)| name == "PATH").map_or(OsStr::new(DEFAULT_PATH), |(_, path)| path)
-    }
-
-    fn program(&self, argv: &[OsString], variables: Vec<Variable>) -> Program {
-        let mut environment = self.environment.clone();
-        environment.retain(|(name, _)| !variables.iter().any(|(other, _)| other == name));
-        environment.extend(variables);
-        Program {
-            candidates: candidates(argv.first().map_or(OsStr::new(""), OsString::as_os_str), self.path()),
-            argv: argv.iter().filter_map(|argument| c_string(argument.as_bytes())).collect(),
-            // A variable with a NUL byte cannot be handed over at all; one that was inherited cannot have any.
-            envp: environment
-                .iter()
-                .filter_map(|(name, value)| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat()))
-                .collect(),
-            mask: self.mask,
-            foreground: false,
-            detached: false,
-            outputs: [None, None],
-        }
-    }
-}
-
-/// The paths that execvp(3) would try. An empty name has none.
-fn candidates(program: &OsStr, path: &OsStr) -> Vec<CString> {
-    let name = program.as_bytes();
-    if name.contains(&b'/') {
-        return c_string(name).into_iter().collect();
-    }
-    if name.is_empty() {
-        return Vec::new();
-    }
-    path.as_bytes()
-        .split(|&byte| byte == b':')
-        .filter_map(|directory| {
-            // An empty entry is the working directory.
-            let directory = if directory.is_empty() { b"." } else { directory };
-            c_string(&[directory, b"/", name].concat())
-        })
-        .collect()
-}
-
-fn c_string(bytes: &[u8]) -> Option<CString> {
-    CString::new(bytes).ok()
 }
 
 /// Hands a command to the reaper, and wakes it: it waits for signals.
@@ -250,34 +181,37 @@ fn ask(reaper: &Sender<Command>, command: Command) {
     }
 }
 
-/// The size of the child's terminal, where that is not the shim's.
+/// What the child's streams tell the reaper.
 #[derive(Clone, Debug)]
-pub struct WindowSize(Sender<Command>);
+pub(crate) struct Console(Sender<Command>);
 
-impl WindowSize {
-    /// Signals the child's group, as the kernel does.
-    pub fn has_changed(&self) {
+impl Console {
+    /// The size of the child's terminal has changed, and that is not the one which controls it: its group gets the
+    /// signal that the kernel would send.
+    pub fn window_has_changed(&self) {
         ask(&self.0, Command::SignalGroup(libc::SIGWINCH));
+    }
+
+    /// Stops the child and the shim, and returns when they go on. For a thread that nobody waits for.
+    pub fn suspend(&self) {
+        let (answer, answered) = mpsc::channel();
+        ask(&self.0, Command::Suspend(answer));
+        let _ = answered.recv();
     }
 }
 
 /// The game.
 #[derive(Clone, Debug)]
 pub struct Child {
-    pid: Pid,
     reaper: Sender<Command>,
 }
 
 impl Child {
-    /// Its process number, which is its group's too.
-    #[must_use]
-    pub fn pid(&self) -> Pid {
-        self.pid
-    }
-
     /// Sends the stop signal to the child's group, or to the child alone. Nothing is sent to what has ended.
     pub fn send_stop_signal(&self, stop: &StopSettings) {
-        ask(&self.reaper, Command::stop(stop));
+        if let Some(signal) = &stop.signal {
+            ask(&self.reaper, Command::signal(stop.scope, signal.number));
+        }
     }
 
     /// Sends SIGTERM to what is left of the child's group.
@@ -285,18 +219,22 @@ impl Child {
         ask(&self.reaper, Command::SignalGroup(libc::SIGTERM));
     }
 
-    /// Sends SIGKILL to what is left of the child's group.
-    pub fn kill_group(&self) {
-        ask(&self.reaper, Command::SignalGroup(libc::SIGKILL));
+    /// Sends SIGKILL to what is left of the child's group, or to the child alone.
+    pub fn kill(&self, stop: &StopSettings) {
+        ask(&self.reaper, Command::signal(stop.scope, libc::SIGKILL));
+    }
+
+    /// Asks for [`Event::GroupListed`].
+    pub fn list_group(&self) {
+        ask(&self.reaper, Command::ListGroup);
     }
 }
 
 impl Command {
-    /// What a stop signal is, as it was configured.
-    pub(crate) fn stop(stop: &StopSettings) -> Self {
-        match stop.scope {
-            StopScope::Group => Self::SignalGroup(stop.signal.number),
-            StopScope::Child => Self::SignalChild(stop.signal.number),
+    fn signal(scope: StopScope, signal: c_int) -> Self {
+        match scope {
+            StopScope::Group => Self::SignalGroup(signal),
+            StopScope::Child => Self::SignalChild(signal),
         }
     }
 }
@@ -304,147 +242,60 @@ impl Command {
 /// A program beside the child: a hook, or that of a probe.
 #[derive(Debug)]
 pub(crate) struct Helper {
-    pid: Pid,
-    /// Its end.
-    pub end: Receiver<ProcessEnd>,
-    reaper: Sender<Command>,
+    end: Receiver<io::Result<ProcessEnd>>,
+    argv: Vec<OsString>,
+    path: OsString,
+    ender: Ender,
+}
+
+/// Why there is no end of a helper.
+#[derive(Debug)]
+pub(crate) enum NoEnd {
+    /// It runs, or is on its way there.
+    Yet,
+    /// It never ran, or nobody can tell: in words.
+    Ever(String),
 }
 
 impl Helper {
+    /// Waits for its end. The time is that of its exec too.
+    ///
+    /// # Errors
+    /// The time is over, or it could not be started.
+    pub fn wait(&self, timeout: Duration) -> Result<ProcessEnd, NoEnd> {
+        match self.end.recv_timeout(timeout) {
+            Ok(Ok(end)) => Ok(end),
+            Ok(Err(error)) => Err(NoEnd::Ever(StartError::new(&self.argv, &self.path, &error).message)),
+            Err(RecvTimeoutError::Timeout) => Err(NoEnd::Yet),
+            Err(RecvTimeoutError::Disconnected) => Err(NoEnd::Ever("the reaper's thread has died".to_owned())),
+        }
+    }
+
     /// Sends a signal to its group, unless it has ended.
     pub fn signal_group(&self, signal: c_int) {
-        ask(&self.reaper, Command::SignalHelper(self.pid, signal));
+        self.ender.signal(signal);
     }
 
     /// For someone else than who waits for its end.
     pub fn ender(&self) -> Ender {
-        Ender { pid: self.pid, reaper: self.reaper.clone() }
+        self.ender.clone()
     }
 }
 
 /// Ends a helper that another thread waits for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ender {
-    pid: Pid,
+    id: HelperId,
     reaper: Sender<Command>,
 }
 
 impl Ender {
     /// Sends SIGTERM to its group, unless it has ended.
     pub fn end(&self) {
-        ask(&self.reaper, Command::SignalHelper(self.pid, libc::SIGTERM));
-    }
-}
-
-/// Why a program could not be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StartError {
-    /// What to leave with: 127 not found, 126 not executable, 71 anything else.
-    pub reason: ExitReason,
-    /// Names the program and says what to do.
-    pub message: String,
-}
-
-impl StartError {
-    /// What a shell says: 127 where there is no such file, 126 where there is but it is no program.
-    ///
-    /// A script whose first line names no interpreter is refused like a program for another machine, which it cannot
-    /// be told from. A shell would guess and run it, and so do tini and dumb-init where their C library's execvp does
-    /// (glibc's does, musl's does not); container runtimes refuse it as an entrypoint.
-    fn new(argv: &[OsString], path: &OsStr, error: &io::Error) -> Self {
-        let name = Self::name(argv);
-        let file = Path::new(argv.first().map_or(OsStr::new(""), OsString::as_os_str));
-        let has_slash = file.as_os_str().as_bytes().contains(&b'/');
-        let (reason, message) = match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENOTDIR) if has_slash && file.exists() => (
-                ExitReason::NotFound,
-                format!(
-                    "{name} is there, but what runs it is not: the interpreter in its first line, or the dynamic loader \
-                     that it was linked with (a glibc program needs an image with glibc)"
-                ),
-            ),
-            Some(libc::ENOENT | libc::ENOTDIR) if has_slash => {
-                (ExitReason::NotFound, format!("{name} was not found: check the path"))
-            }
-            Some(libc::ENOENT) if file.as_os_str().is_empty() => {
-                (ExitReason::NotFound, format!("{name} was not found: a program's name cannot be empty"))
-            }
-            Some(libc::ENOENT | libc::ENOTDIR) => (
-                ExitReason::NotFound,
-                format!("{name} was not found in PATH={}: write its full path", path.to_string_lossy()),
-            ),
-            Some(libc::EACCES) if has_slash && file.is_dir() => {
-                (ExitReason::NotExecutable, format!("{name} is a directory, not a program"))
-            }
-            Some(libc::EACCES | libc::EPERM) => (
-                ExitReason::NotExecutable,
-                format!("{name} may not be executed: chmod +x it (or its volume is mounted noexec)"),
-            ),
-            Some(libc::ENOEXEC) => (
-                ExitReason::NotExecutable,
-                format!(
-                    "{name} is neither a program for this machine nor a script: a script's first line has to name its \
-                     interpreter, as in #!/bin/sh"
-                ),
-            ),
-            Some(libc::ETXTBSY | libc::EINVAL | libc::EISDIR | libc::ELIBBAD) => {
-                (ExitReason::NotExecutable, format!("{name} cannot be executed: {error}"))
-            }
-            _ => return Self::system(argv, error),
-        };
-        Self { reason, message }
+        self.signal(libc::SIGTERM);
     }
 
-    fn system(argv: &[OsString], error: &io::Error) -> Self {
-        Self { reason: ExitReason::System, message: format!("{} could not be started: {error}", Self::name(argv)) }
-    }
-
-    fn name(argv: &[OsString]) -> String {
-        // Quotes around a whole hook make one word of it, password included: what stands behind a blank is not shown.
-        let program = argv.first().map_or_else(String::new, |program| program.to_string_lossy().into_owned());
-        match program.split_once(char::is_whitespace) {
-            Some((program, _)) => format!("\"{program} ***\", one word with blanks in it,"),
-            None => format!("{program:?}"),
-        }
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for StartError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tried(program: &str, path: &str) -> Vec<String> {
-        let paths = candidates(OsStr::new(program), OsStr::new(path));
-        paths.into_iter().map(|path| path.into_string().expect("UTF-8")).collect()
-    }
-
-    #[test]
-    fn a_name_is_looked_up_in_path_and_a_path_is_not() {
-        assert_eq!(tried("game", "/opt:/usr/bin"), ["/opt/game", "/usr/bin/game"]);
-        assert_eq!(tried("./game", "/opt"), ["./game"]);
-        assert_eq!(
-            tried("game", "/opt::"),
-            ["/opt/game", "./game", "./game"],
-            "an empty entry is the working directory"
-        );
-        assert_eq!(tried("", "/opt"), [""; 0]);
-    }
-
-    #[test]
-    fn a_variable_that_is_handed_in_replaces_an_inherited_one() {
-        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        let inherited = [pair("A", "1"), pair("LISTEN_FDS", "3"), pair("B", "2"), pair("LISTEN_ADDRESS", "::")];
-        let processes = Processes::unstarted(Signals::NONE, inherited, mpsc::channel().0);
-        let program = processes.surroundings.program(&["game".into()], vec![pair("A", "3"), pair("C", "with\0nul")]);
-        let envp: Vec<String> = program.envp.into_iter().map(|entry| entry.into_string().expect("UTF-8")).collect();
-        assert_eq!(envp, ["B=2", "LISTEN_ADDRESS=::", "A=3"]);
+    fn signal(&self, signal: c_int) {
+        ask(&self.reaper, Command::SignalHelper(self.id.clone(), signal));
     }
 }

@@ -6,14 +6,14 @@
 //! nothing here.
 
 use std::ffi::{OsString, c_int};
-use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
 use nix::libc;
 use nix::sys::signal::Signal;
 
-use crate::game::child::{Ender, Helper, Processes};
+use crate::game::child::{Ender, Helper, NoEnd, Processes};
 use crate::machine::{Event, ProcessEnd, seconds};
 use crate::settings::Hook;
 
@@ -21,7 +21,8 @@ use crate::settings::Hook;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Starts the hook with these variables besides and reports its end, or why it could not be started, as `ended`:
-/// exactly one, within the hook's timeout and a second. It has no stdin; what it writes goes to this process's stderr.
+/// exactly one, within the hook's timeout and a second, its exec included. It has no stdin; what it writes goes to this
+/// process's stderr.
 ///
 /// What is returned can end it sooner; `None` where it was not started.
 pub(crate) fn start(
@@ -32,33 +33,32 @@ pub(crate) fn start(
     events: Sender<Event>,
 ) -> Option<Ender> {
     let argv: Vec<OsString> = hook.argv.iter().map(OsString::from).collect();
-    let timeout = hook.timeout;
+    let (timeout, variable) = (hook.timeout, hook.timeout_variable);
     let obituary = events.clone();
-    let watched = processes.start_helper(&argv, variables).map_err(|error| error.message).and_then(|helper| {
-        let handle = helper.ender();
+    let watched = processes.start_helper(&argv, variables).and_then(|helper| {
+        let ender = helper.ender();
         thread::Builder::new()
             .name("hook".to_owned())
             .spawn(move || {
-                let _ = events.send(ended(watch(&helper, timeout)));
+                let _ = events.send(ended(watch(&helper, timeout, variable)));
             })
-            .map(|_| handle)
-            .map_err(|error| format!("no thread to watch it: {error}"))
+            .map(|_| ender)
     });
-    watched.inspect_err(|error| drop(obituary.send(ended(Err(error.clone()))))).ok()
+    watched.inspect_err(|error| drop(obituary.send(ended(Err(format!("no thread to watch it: {error}")))))).ok()
 }
 
-fn watch(helper: &Helper, timeout: Duration) -> Result<(), String> {
-    match helper.end.recv_timeout(timeout) {
+fn watch(helper: &Helper, timeout: Duration, variable: &str) -> Result<(), String> {
+    match helper.wait(timeout) {
         Ok(end) => verdict(end),
-        Err(RecvTimeoutError::Disconnected) => Err("the reaper's thread has died".to_owned()),
-        Err(RecvTimeoutError::Timeout) => {
+        Err(NoEnd::Ever(error)) => Err(error),
+        Err(NoEnd::Yet) => {
             for signal in [libc::SIGTERM, libc::SIGKILL] {
                 helper.signal_group(signal);
-                if helper.end.recv_timeout(LAST_WORDS).is_ok() {
+                if helper.wait(LAST_WORDS).is_ok() {
                     break;
                 }
             }
-            Err(format!("timed out after {}", seconds(timeout)))
+            Err(format!("timed out after {} ({variable} gives it longer)", seconds(timeout)))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The one thread that signals, reaps and starts processes. It waits for
 //! signals, SIGCHLD among them, and for nothing else, so that neither a signal
-//! to the child nor a zombie ever waits for the SDK.
+//! to the child nor a zombie ever waits for the SDK, or for an exec: it forks,
+//! and hears later what has come of it.
 //!
 //! That one thread does it all is what makes process numbers safe: one can
 //! belong to somebody else only after it was reaped here. It reports ends and
@@ -10,21 +11,27 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 use nix::unistd::Pid;
 
-use crate::game::sys::{self, Program, Signals, Status};
-use crate::game::terminal::Terminal;
-use crate::machine::{Event, ProcessEnd};
-use crate::settings::StopSettings;
+use crate::game::group;
+use crate::game::job_control::Terminal;
+use crate::game::start_error::StartError;
+use crate::game::sys::{self, Lifeline, Program, Report, Signals, Spawned, Status};
+use crate::machine::{Event, Notice, ProcessEnd};
+use crate::runtime;
 use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
 const GROUP_POLL: Duration = Duration::from_millis(50);
+
+/// How often to look whether zombies are all that it has: that reads all of /proc.
+const ZOMBIE_POLL: Duration = Duration::from_secs(1);
 
 /// Which signals to hear, and what to do with them.
 #[derive(Debug)]
@@ -33,23 +40,23 @@ pub(crate) struct Signaling {
     pub stops: Signals,
     /// Sent to the child alone.
     pub forwarded: Signals,
-    /// What a repeated stop request sends to the child at once.
-    pub stop: StopSettings,
 }
 
 /// What the thread can be asked for. It answers where there is something to answer.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Start the child.
-    StartChild(Program, Sender<io::Result<Pid>>),
+    /// Start the child. The answer comes before the exec.
+    StartChild(Program, Sender<io::Result<Report>>),
+    /// The child's exec has succeeded or failed.
+    ChildExecuted(Result<(), StartError>),
     /// Start another program.
     StartHelper {
         /// What to start.
         program: Program,
-        /// Hears whether it was started.
-        answer: Sender<io::Result<Pid>>,
-        /// Hears of its end.
-        report: Sender<ProcessEnd>,
+        /// What its signals are for.
+        id: HelperId,
+        /// Hears of its end, or why it could not be started or executed.
+        report: Sender<io::Result<ProcessEnd>>,
         /// Kill what is left of its group when it has ended.
         is_swept: bool,
     },
@@ -59,9 +66,17 @@ pub(crate) enum Command {
     SignalChild(c_int),
     /// Signal the child's group, unless it is empty.
     SignalGroup(c_int),
+    /// Stop the child and this process, as Ctrl-Z would, and let both go on.
+    Suspend(Sender<()>),
+    /// Report who is left of the child's group.
+    ListGroup,
     /// Signal the group of another program, unless that program has ended.
-    SignalHelper(Pid, c_int),
+    SignalHelper(HelperId, c_int),
 }
+
+/// Tells one helper from all others, before it has a process number and after somebody else may have it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HelperId(Arc<()>);
 
 /// Starts the thread; all signals that it is to hear are blocked by then. A SIGCHLD to this process makes it look at
 /// its commands.
@@ -69,16 +84,8 @@ pub(crate) fn start(signaling: Option<Signaling>, events: Sender<Event>) -> io::
     let (sender, commands) = mpsc::channel();
     let terminal = signaling.as_ref().and_then(|_| Terminal::of_stdin());
     let obituary = events.clone();
-    let mut reaper = Reaper {
-        signaling,
-        events,
-        commands,
-        child: None,
-        helpers: HashMap::new(),
-        is_swept: false,
-        terminal,
-        stops: 0,
-    };
+    let mut reaper =
+        Reaper { signaling, events, commands, child: None, helpers: HashMap::new(), is_swept: false, terminal };
     thread::Builder::new().name("reaper".to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| reaper.run())) {
             let _ = obituary.send(Event::ThreadDied { thread: "reaper", message: panic_message(&*panic) });
@@ -96,22 +103,52 @@ struct Reaper {
     /// No more programs whose groups are to be killed.
     is_swept: bool,
     terminal: Option<Terminal>,
-    /// Stop signals so far.
-    stops: u64,
 }
 
 /// Another program.
 struct Helper {
-    report: Sender<ProcessEnd>,
+    id: HelperId,
+    executed: Report,
+    report: Sender<io::Result<ProcessEnd>>,
     /// What is left of its group when it has ended is killed.
     is_swept: bool,
+    lifeline: Option<Lifeline>,
 }
 
 /// The child, and what is left of its group.
 struct Game {
     pid: Pid,
+    /// It was executed, or died on the way.
+    is_started: bool,
     ended: bool,
+    /// How, and whether it held the terminal, until that is reported.
+    end: Option<(ProcessEnd, bool)>,
     group_empty: bool,
+    /// It has a terminal of its own, for as long as this is open.
+    session: Option<io::PipeWriter>,
+    /// When its group was looked for in /proc.
+    looked: Option<Instant>,
+}
+
+impl Game {
+    /// Its end is known outside, and what is left of its group is looked for.
+    fn leaves_group(&self) -> bool {
+        self.ended && self.is_started && !self.group_empty
+    }
+}
+
+impl Helper {
+    fn ended(self, pid: Pid, end: ProcessEnd) {
+        if self.is_swept {
+            // The number is its group's as long as the group has a process; where it has none, this fails.
+            let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
+        } else if let Some(lifeline) = self.lifeline {
+            // What a hook leaves behind on purpose stays, as ever.
+            lifeline.release();
+        }
+        // It has ended, so this does not wait.
+        let _ = self.report.send(self.executed.wait().map_or(Ok(end), Err));
+    }
 }
 
 impl Reaper {
@@ -132,30 +169,29 @@ impl Reaper {
         }
     }
 
-    /// Before the child exists, what is to be forwarded stays pending in the kernel.
+    /// Before the child is executed, what is to be forwarded stays pending in the kernel.
     fn awaited(&self) -> Signals {
         let reaping = Signals::of(&[libc::SIGCHLD]);
         match &self.signaling {
             None => reaping,
-            Some(signaling) if self.child.is_none() => reaping.and(signaling.stops),
+            Some(signaling) if self.child.as_ref().is_none_or(|child| !child.is_started) => {
+                reaping.and(signaling.stops)
+            }
             Some(signaling) => reaping.and(signaling.stops).and(signaling.forwarded),
         }
     }
 
     /// A process of the child's group may be the child of a stranger, who reaps it: then no SIGCHLD comes.
     fn patience(&self) -> Option<Duration> {
-        self.child.as_ref().filter(|child| child.ended && !child.group_empty).map(|_| GROUP_POLL)
+        self.child.as_ref().filter(|child| child.leaves_group()).map(|_| GROUP_POLL)
     }
 
     fn hear(&mut self, signal: c_int) {
         let Some(signaling) = &self.signaling else { return };
         if signaling.stops.contains(signal) {
-            self.stops += 1;
-            let again = (self.stops > 1).then(|| Command::stop(&signaling.stop));
-            let _ = self.events.send(Event::StopRequested);
-            if let Some(again) = again {
-                self.obey(again);
-            }
+            let _ = self.events.send(Event::StopRequested(Instant::now()));
+        } else if signal == libc::SIGWINCH && self.has_session() {
+            // Meant for the keyboard's thread, which looks by itself; the child's terminal tells the child.
         } else if signal == libc::SIGCONT && self.terminal.is_some() {
             self.resume_child();
         } else {
@@ -166,16 +202,18 @@ impl Reaper {
     fn obey(&mut self, command: Command) {
         match command {
             Command::StartChild(program, answer) => {
-                let started = self.start_child(program);
-                let _ = answer.send(started);
+                let _ = answer.send(self.fork_child(program));
             }
-            Command::StartHelper { program, answer, report, is_swept } => {
+            Command::ChildExecuted(outcome) => self.child_executed(outcome),
+            Command::StartHelper { program, id, report, is_swept } => {
                 let is_late = is_swept && self.is_swept;
                 let started = if is_late { Err(io::Error::other("the shim is leaving")) } else { sys::spawn(&program) };
-                if let Ok(pid) = started {
-                    self.helpers.insert(pid, Helper { report, is_swept });
+                match started {
+                    Ok(Spawned { pid, report: executed, lifeline, .. }) => {
+                        self.helpers.insert(pid, Helper { id, executed, report, is_swept, lifeline });
+                    }
+                    Err(error) => drop(report.send(Err(error))),
                 }
-                let _ = answer.send(started);
             }
             Command::Sweep(answer) => {
                 self.is_swept = true;
@@ -186,25 +224,49 @@ impl Reaper {
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
-            Command::SignalHelper(pid, signal) => {
-                if self.helpers.contains_key(&pid) {
+            Command::Suspend(answer) => {
+                self.suspend();
+                let _ = answer.send(());
+            }
+            Command::ListGroup => {
+                let members = self.child.as_ref().map(|child| group::members(child.pid)).unwrap_or_default();
+                let _ = self.events.send(Event::GroupListed(members));
+            }
+            Command::SignalHelper(id, signal) => {
+                let helper = self.helpers.iter().find(|(_, helper)| Arc::ptr_eq(&helper.id.0, &id.0));
+                if let Some((pid, _)) = helper {
                     let _ = sys::kill(-pid.as_raw(), signal);
                 }
             }
         }
     }
 
-    fn start_child(&mut self, mut program: Program) -> io::Result<Pid> {
-        program.foreground = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        let started = sys::spawn(&program);
-        if program.foreground
-            && let Some(terminal) = &mut self.terminal
-        {
-            terminal.taken_at_start(started.is_ok());
+    fn fork_child(&mut self, mut program: Program) -> io::Result<Report> {
+        let takes_terminal = !program.has_terminal && self.terminal.as_ref().is_some_and(Terminal::is_ours);
+        program.foreground = takes_terminal || program.has_terminal;
+        let Spawned { pid, report, session, .. } = sys::spawn(&program)?;
+        if takes_terminal && let Some(terminal) = &mut self.terminal {
+            terminal.taken_at_start();
         }
-        let pid = started?;
-        self.child = Some(Game { pid, ended: false, group_empty: false });
-        Ok(pid)
+        self.child =
+            Some(Game { pid, is_started: false, ended: false, end: None, group_empty: false, session, looked: None });
+        Ok(report)
+    }
+
+    fn child_executed(&mut self, outcome: Result<(), StartError>) {
+        if let Err(error) = outcome {
+            if let Some(child) = self.child.take()
+                && let Some(terminal) = &mut self.terminal
+            {
+                terminal.take_back(child.pid);
+            }
+            runtime::write(&Notice::ChildNotStarted { error: error.message });
+            let _ = self.events.send(Event::ChildNotStarted(error.reason));
+        } else if let Some(child) = &mut self.child {
+            child.is_started = true;
+            let _ = self.events.send(Event::ChildStarted { pid: child.pid.as_raw() });
+            self.report_end();
+        }
     }
 
     /// Errors are no news: the process may just have ended, and a zombie takes any signal.
@@ -226,11 +288,7 @@ impl Reaper {
             Status::Ended(end) if is_child => self.child_ended(pid, end),
             Status::Ended(end) => {
                 if let Some(helper) = self.helpers.remove(&pid) {
-                    if helper.is_swept {
-                        // The number is its group's as long as the group has a process; where it has none, this fails.
-                        let _ = sys::kill(-pid.as_raw(), libc::SIGKILL);
-                    }
-                    let _ = helper.report.send(end);
+                    helper.ended(pid, end);
                 } else {
                     log::debug!(pid = pid.as_raw(), end:% = end; "reaped an orphan");
                 }
@@ -243,22 +301,39 @@ impl Reaper {
     fn child_ended(&mut self, pid: Pid, end: ProcessEnd) {
         let mut held_terminal = false;
         if let Some(terminal) = &mut self.terminal {
-            held_terminal = terminal.is_held_by(pid);
-            if held_terminal {
+            let has_own = self.child.as_ref().is_some_and(|child| child.session.is_some());
+            // The keys of the shim's own go to the child's while it is the shim's turn.
+            held_terminal = if has_own { terminal.is_ours() } else { terminal.is_held_by(pid) };
+            if held_terminal && !has_own {
                 terminal.take_back(pid);
                 terminal.restore_modes();
             }
         }
         if let Some(child) = &mut self.child {
             child.ended = true;
+            child.end = Some((end, held_terminal));
         }
-        let _ = self.events.send(Event::ChildEnded { end, held_terminal });
+        self.report_end();
+    }
+
+    /// Not before it is known whether it was ever the game that ran.
+    fn report_end(&mut self) {
+        if let Some(child) = self.child.as_mut().filter(|child| child.is_started)
+            && let Some((end, held_terminal)) = child.end.take()
+        {
+            let _ = self.events.send(Event::ChildEnded { end, held_terminal });
+        }
     }
 
     fn look_for_group(&mut self) {
-        if let Some(child) = self.child.as_mut().filter(|child| child.ended && !child.group_empty)
-            && sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH))
-        {
+        let Some(child) = self.child.as_mut().filter(|child| child.leaves_group()) else { return };
+        let gone = sys::kill(-child.pid.as_raw(), 0).is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH));
+        // A zombie counts for kill(2), and whoever is its parent may never reap it.
+        let is_time = child.looked.is_none_or(|looked| looked.elapsed() >= ZOMBIE_POLL);
+        if !gone && is_time {
+            child.looked = Some(Instant::now());
+        }
+        if gone || is_time && group::has_zombies_alone(child.pid) {
             child.group_empty = true;
             let _ = self.events.send(Event::GroupEmpty);
         }
@@ -267,6 +342,9 @@ impl Reaper {
     /// Job control, as a shell's job has it. SIGSTOP is left out: nobody types it, and a game that somebody froze must
     /// stay under watch.
     fn child_stopped(&mut self, pid: Pid, signal: c_int) {
+        if self.has_session() {
+            return;
+        }
         let Some(terminal) = &mut self.terminal else { return };
         if !matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
             return;
@@ -280,6 +358,20 @@ impl Reaper {
             }
         }
         self.resume_child();
+    }
+
+    fn has_session(&self) -> bool {
+        self.child.as_ref().is_some_and(|child| child.session.is_some())
+    }
+
+    /// A group whose session is its own stops of no Ctrl-Z (POSIX: an orphaned one), so it is SIGSTOP. Where nobody can
+    /// wake us, both go on at once.
+    fn suspend(&self) {
+        self.signal_group(libc::SIGSTOP);
+        if self.terminal.is_some() {
+            stop_own_group();
+        }
+        self.signal_group(libc::SIGCONT);
     }
 
     fn resume_child(&mut self) {

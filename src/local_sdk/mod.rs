@@ -72,7 +72,8 @@ pub fn run(args: Vec<OsString>) -> ExitReason {
 fn start(args: Vec<OsString>) -> Result<(), Failure> {
     match options::parse(args).map_err(|message| Failure { reason: ExitReason::Usage, message })? {
         Command::Help => {
-            let _ = std::io::stdout().write_all(options::HELP.as_bytes());
+            let mut out = std::io::stdout().lock();
+            let _ = out.write_all(options::HELP.as_bytes()).and_then(|()| out.flush());
             Ok(())
         }
         Command::PrintGameServer(options) => print_game_server(&options),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use log::Level;
 
-use super::{Notice, ProcessEnd};
+use super::{Notice, ProcessEnd, StopReason};
 
 /// One row of the README's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,9 @@ impl Notice {
             | Self::ShutdownAgain { .. }
             | Self::ShutdownConfirmed { .. }
             | Self::HookEnded
-            | Self::StopSignalSent
+            | Self::StopLineWritten
+            | Self::StopSignalSent { .. }
+            | Self::RestOfGroup { .. }
             | Self::StatusServed { .. } => "",
             Self::Waiting { .. } => {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
@@ -243,10 +245,28 @@ impl Notice {
             Self::HookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS` if it needs longer."
             }
+            Self::StopLineFailed { .. } => "See `reason`: does the game read its stdin?",
+            Self::DiedOfStopSignal { .. } => {
+                "None if it has nothing to save. Else set `AGONES_SHIM_STOP_SIGNAL` to the signal on which it saves (often \
+                 `INT`), or save in `AGONES_SHIM_STOP_HOOK`."
+            }
+            Self::RestTerminated { .. } => {
+                "Start the game with `exec`, or in the foreground of its script; or set `AGONES_SHIM_STOP_SIGNAL` to one that \
+                 it does not ignore."
+            }
+            Self::GameStillThere { .. } => {
+                "None while it saves: give it as long as that takes. Else see `left`: one that ignores the signal wants \
+                 another one in `AGONES_SHIM_STOP_SIGNAL`, or a command in `AGONES_SHIM_STOP_HOOK`. Exit code 137 of the \
+                 container means that the grace period was over."
+            }
+            Self::KilledGivingUp { .. } => {
+                "See why the shim gave up, in the lines before. `AGONES_SHIM_STOP_TIMEOUT_SECS` gives the game longer than 10 s."
+            }
             Self::Killed { .. } => {
                 "Raise `AGONES_SHIM_STOP_TIMEOUT_SECS`, or set `AGONES_SHIM_STOP_SIGNAL` to the signal on which the game saves \
                  and leaves."
             }
+            Self::ChildNotStarted { .. } => "`error` names the program and what to do.",
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
@@ -328,7 +348,7 @@ fn samples() -> Vec<Notice> {
         N::AllocatedHookFailed { reason: text() },
         N::Idle { empty_for: time },
         N::TooOld { ready_for: time },
-        N::Stopping { reason: "" },
+        N::Stopping { reason: StopReason::Signal },
         N::StopRepeated,
         N::ShutdownAcknowledged { after: time },
         N::ShutdownFailed { error: text() },
@@ -340,8 +360,16 @@ fn samples() -> Vec<Notice> {
         N::ShutdownNoSdk { error: text() },
         N::HookEnded,
         N::HookFailed { reason: text() },
-        N::StopSignalSent,
-        N::Killed { timeout: time },
+        N::StopLineWritten,
+        N::StopLineFailed { reason: text() },
+        N::StopSignalSent { signal: text() },
+        N::DiedOfStopSignal { signal: text() },
+        N::RestOfGroup { left: text() },
+        N::RestTerminated { left: text() },
+        N::GameStillThere { after: time, signal: text(), left: text() },
+        N::Killed { after: time },
+        N::KilledGivingUp { after: time },
+        N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
         N::StartedWithoutAddress { waited: time },
         N::ThreadDied { thread: "", message: text() },

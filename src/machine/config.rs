@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::settings::{CounterSettings, KeyValue, SdkMode, Settings, StopScope};
+use crate::settings::{CounterSettings, KeyValue, SdkMode, Settings, StopScope, StopSignal};
 
 /// `spec.health.periodSeconds` x `failureThreshold` of a GameServer that says nothing.
 pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(15);
@@ -29,6 +29,11 @@ pub struct Config {
     pub ready_lines: u32,
     pub stop_timeout: Option<Duration>,
     pub stop_scope: StopScope,
+    /// `None` is `AGONES_SHIM_STOP_SIGNAL=none`.
+    pub stop_signal: Option<StopSignal>,
+    /// The time that the game has to end after the line on its stdin; `None` where there is no line.
+    pub stop_line: Option<Duration>,
+    pub stop_ok_codes: Vec<u8>,
     pub stop_hook: bool,
     /// Wrapper: hold the child until its address is known.
     pub wait_for_sdk: bool,
@@ -80,6 +85,9 @@ impl Config {
             ready_lines: settings.log_probe().map_or(0, |target| target.count.get()),
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,
+            stop_signal: settings.stop.signal.clone(),
+            stop_line: settings.stop.line.as_ref().map(|line| line.timeout),
+            stop_ok_codes: settings.stop.ok_codes.clone(),
             stop_hook: settings.stop.hook.is_some(),
             wait_for_sdk: settings.sdk.wait,
             labels: settings.metadata.labels.clone(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::StopReason;
 use super::notice::Notice;
 use crate::exit::ExitReason;
 use crate::settings::KeyValue;
@@ -29,16 +30,20 @@ pub enum Effect {
     /// Read every source of counts now and at its interval.
     StartScraping,
     /// Wrapper: start the child with these variables besides; answered by
-    /// [`super::Event::ChildNotStarted`] if that fails.
+    /// [`super::Event::ChildStarted`] or [`super::Event::ChildNotStarted`].
     StartChild(Vec<(String, String)>),
     /// Wrapper: send the stop signal to the child (its group, or alone).
     SendStopSignal,
     /// Wrapper: send SIGTERM to what is left of the child's group.
     TerminateGroup,
-    /// Wrapper: send SIGKILL to the child's group.
-    KillGroup,
-    /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`.
-    StartStopHook(&'static str),
+    /// Wrapper: send SIGKILL to the child (its group, or alone).
+    Kill,
+    /// Wrapper: tell who is left of the child's group; answered by [`super::Event::GroupListed`].
+    ListGroup,
+    /// Wrapper: write the line to the game's stdin; answered by [`super::Event::StopLineWritten`] within a deadline.
+    WriteStopLine,
+    /// Start the stop hook with this value of `AGONES_SHIM_STOP_REASON`; answered by [`super::Event::HookEnded`].
+    StartStopHook(StopReason),
     /// Start the hook of allocations with these variables; answered by [`super::Event::AllocatedHookEnded`].
     StartAllocatedHook(Vec<(String, String)>),
     /// Send SIGTERM to the hook of allocations.

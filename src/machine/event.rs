@@ -1,6 +1,6 @@
 //! What can happen: past facts, reported by the edges and never judged there.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::exit::{ExitReason, ProcessEnd};
 use crate::sdk::game_server::{Counter, GameServer, List};
@@ -8,8 +8,9 @@ use crate::sdk::game_server::{Counter, GameServer, List};
 /// Everything the machine ever hears.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// SIGTERM, SIGINT or SIGHUP arrived (each one is an event of its own).
-    StopRequested,
+    /// SIGTERM, SIGINT or SIGHUP arrived (each one is an event of its own) at this time: it may be heard a call's
+    /// deadline later.
+    StopRequested(Instant),
     /// Readiness probes: a round in which all passed.
     ReadinessPassed(Vec<ProbeReport>),
     /// Readiness probes: not yet, and why. Reported when the reasons change,
@@ -30,6 +31,11 @@ pub enum Event {
     LinesSeen(u32),
     /// The call that was under way has ended.
     Answered(Answer),
+    /// Wrapper: the child's program runs.
+    ChildStarted {
+        /// Its process number.
+        pid: i32,
+    },
     /// Wrapper: the child has ended.
     ChildEnded {
         /// How.
@@ -41,6 +47,10 @@ pub enum Event {
     ChildNotStarted(ExitReason),
     /// Wrapper: no process of the child's group is left.
     GroupEmpty,
+    /// Wrapper: who is left of the child's group, as far as /proc shows it.
+    GroupListed(Vec<GroupMember>),
+    /// Wrapper: the line was written to the game's stdin, or why not.
+    StopLineWritten(Result<(), String>),
     /// The stop hook has ended or was ended.
     HookEnded(Result<(), String>),
     /// The hook of allocations has ended or was ended.
@@ -80,6 +90,25 @@ pub struct ProbeReport {
     pub outcome: Result<(), String>,
     /// How long it took.
     pub took: Duration,
+}
+
+/// A living process of the child's group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMember {
+    /// Its number.
+    pub pid: i32,
+    /// Its name, as the kernel has it: 15 bytes at the most.
+    pub name: String,
+    /// The signals that it ignores, as bits: signal 1 is the lowest.
+    pub ignored: u64,
+}
+
+impl GroupMember {
+    /// The signal does nothing to it.
+    #[must_use]
+    pub fn ignores(&self, signal: i32) -> bool {
+        (1..=64).contains(&signal) && self.ignored >> (signal - 1) & 1 == 1
+    }
 }
 
 /// How the one call under way has ended.

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
 use super::event::CallError;
-use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, ProbeReport, failures};
-use crate::exit::ExitReason;
+use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, ProbeReport, StopReason, failures};
 use crate::settings::SdkMode;
 
 /// Fewer failed rounds than this never mean that a server is gone.
@@ -171,7 +170,7 @@ impl Machine {
             if self.game_server.as_ref().is_some_and(|game_server| game_server.health.disabled) {
                 out.push(Effect::Log(Notice::HealthDisabled));
             }
-            self.begin_stop(now, "liveness", Some(ExitReason::GameServerGone), false, out);
+            self.begin_stop(now, StopReason::Liveness, out);
         }
     }
 }

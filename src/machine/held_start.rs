@@ -92,7 +92,12 @@ impl Machine {
         }
     }
 
+    /// The exec has failed, which may take its time: on a stop that has begun meanwhile, Shutdown() goes first.
     pub(super) fn child_not_started(&mut self, reason: ExitReason, out: &mut Effects) {
-        self.leave(reason, out);
+        if self.stop.is_some() {
+            self.child_never_ran(reason);
+        } else {
+            self.leave(reason, out);
+        }
     }
 }

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 use super::event::{Answer, CallError, CallErrorKind, Peer};
 use super::held_start::Child;
 use super::publish::Publication;
-use super::stop::Stop;
+use super::stop::{Stop, StopReason};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, Timer};
-use crate::exit::ExitReason;
 use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 
@@ -253,7 +252,7 @@ impl Machine {
         let (waited, error) = (now - self.started, self.link.last_error.clone());
         if self.config.sdk == SdkMode::Required {
             out.push(Effect::Log(Notice::SdkRequired { waited, error }));
-            self.begin_stop(now, "sdk", Some(ExitReason::NoSdk), false, out);
+            self.begin_stop(now, StopReason::NoSdk, out);
             return;
         }
         self.held_start_timed_out(now, out);

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, Peer, ProbeReport, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, ProbeReport, Reading};
 pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
@@ -54,7 +54,9 @@ use self::readiness::Readiness;
 use self::self_shutdown::SelfShutdown;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
+pub use self::stop::StopReason;
 use self::timers::{Timer, Timers};
+#[cfg(any(test, fuzzing))]
 use crate::exit::ExitReason;
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
@@ -180,8 +182,9 @@ impl Machine {
 
     fn take_event(&mut self, now: Instant, event: Event, out: &mut Effects) {
         match event {
-            Event::Tick | Event::StatusAsked => {}
-            Event::StopRequested => self.stop_requested(now, out),
+            // The runtime tells the hooks of the child's number; nothing else follows from its start.
+            Event::Tick | Event::StatusAsked | Event::ChildStarted { .. } => {}
+            Event::StopRequested(at) => self.stop_requested(now, at, out),
             Event::ReadinessPassed(reports) => {
                 self.readiness_passed(now, out);
                 self.seen_at.readiness = Some((now, reports));
@@ -200,7 +203,9 @@ impl Machine {
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
-            Event::GroupEmpty => self.group_empty(),
+            Event::GroupEmpty => self.group_empty(now, out),
+            Event::GroupListed(members) => self.group_listed(now, &members, out),
+            Event::StopLineWritten(outcome) => self.stop_line_written(now, outcome, out),
             Event::HookEnded(outcome) => self.hook_ended(now, outcome, out),
             Event::AllocatedHookEnded(outcome) => self.allocated_hook_ended(outcome, out),
             Event::ThreadDied { thread, message } => self.thread_died(now, thread, message, out),
@@ -248,10 +253,12 @@ impl Machine {
             Timer::PublishRetry => self.publish_retry_due(),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::AllocationLook => self.allocation_look_due(now),
-            Timer::ShutdownStep => self.shutdown_step_due(),
-            Timer::ShutdownBound => self.shutdown_bound(out),
-            Timer::Kill => self.kill_due(now, out),
-            Timer::Leave => self.leave_due(),
+            Timer::ShutdownStep
+            | Timer::ShutdownBound
+            | Timer::StopLine
+            | Timer::GroupLook
+            | Timer::Kill
+            | Timer::Leave => self.stop_timer_due(now, timer, out),
         }
     }
 
@@ -315,7 +322,7 @@ impl Machine {
 
     fn thread_died(&mut self, now: Instant, thread: &'static str, message: String, out: &mut Effects) {
         out.push(Effect::Log(Notice::ThreadDied { thread, message }));
-        self.begin_stop(now, "bug", Some(ExitReason::Bug), true, out);
+        self.begin_stop(now, StopReason::Bug, out);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use log::Level;
 
+use super::StopReason;
 use crate::exit::ProcessEnd;
 
 /// A log line of the machine.
@@ -70,7 +71,7 @@ pub enum Notice {
     AllocatedHookFailed { reason: String },
     Idle { empty_for: Duration },
     TooOld { ready_for: Duration },
-    Stopping { reason: &'static str },
+    Stopping { reason: StopReason },
     StopRepeated,
     ShutdownAcknowledged { after: Duration },
     ShutdownFailed { error: String },
@@ -82,8 +83,16 @@ pub enum Notice {
     ShutdownNoSdk { error: String },
     HookEnded,
     HookFailed { reason: String },
-    StopSignalSent,
-    Killed { timeout: Duration },
+    StopLineWritten,
+    StopLineFailed { reason: String },
+    StopSignalSent { signal: String },
+    DiedOfStopSignal { signal: String },
+    RestOfGroup { left: String },
+    RestTerminated { left: String },
+    GameStillThere { after: Duration, signal: String, left: String },
+    Killed { after: Duration },
+    KilledGivingUp { after: Duration },
+    ChildNotStarted { error: String },
     ChildEnded { end: ProcessEnd },
     StartedWithoutAddress { waited: Duration },
     ThreadDied { thread: &'static str, message: String },
@@ -349,7 +358,7 @@ impl Notice {
                 "Ready and not allocated for AGONES_SHIM_MAX_AGE_SECS: calling Shutdown()",
                 vec![("ready_for", seconds(*ready_for))],
             ),
-            Self::Stopping { reason } => (Info, "stopping", vec![("reason", (*reason).into())]),
+            Self::Stopping { reason } => (Info, "stopping", vec![("reason", reason.to_string())]),
             Self::StopRepeated => (Warn, "stop signal repeated: not waiting for Shutdown() any longer", vec![]),
             Self::ShutdownAcknowledged { after } => (
                 Info,
@@ -382,21 +391,60 @@ impl Notice {
                     ("last", last.clone()),
                 ],
             ),
-            Self::ShutdownNoSdk { error } => (
-                Info,
-                "no SDK server was ever reached, so there is no Shutdown() to deliver",
-                vec![("error", error.clone())],
-            ),
+            Self::ShutdownNoSdk { error } => {
+                (Info, "no SDK server was ever reached: Shutdown() is not waited for", vec![("error", error.clone())])
+            }
             Self::HookEnded => (Info, "the stop hook has ended", vec![]),
             Self::HookFailed { reason } => {
                 (Warn, "the stop hook failed, stopping all the same", vec![("reason", reason.clone())])
             }
-            Self::StopSignalSent => (Info, "the stop signal was sent to the game server", vec![]),
-            Self::Killed { timeout } => (
+            Self::StopLineWritten => (Info, "the stop line was written to the game server's stdin", vec![]),
+            Self::StopLineFailed { reason } => (
+                Warn,
+                "the stop line could not be written to the game server's stdin, sending the stop signal",
+                vec![("reason", reason.clone())],
+            ),
+            Self::StopSignalSent { signal } => {
+                (Info, "the stop signal was sent to the game server", vec![("signal", signal.clone())])
+            }
+            Self::DiedOfStopSignal { signal } => (
+                Info,
+                "the game server has died of the stop signal at once, without a handler that could have saved anything: \
+                 many games save on another signal (AGONES_SHIM_STOP_SIGNAL) or on a command (AGONES_SHIM_STOP_LINE, AGONES_SHIM_STOP_HOOK)",
+                vec![("signal", signal.clone())],
+            ),
+            Self::RestOfGroup { left } => (
+                Info,
+                "the game server's first process has ended, waiting for what is left of its group",
+                vec![("left", left.clone())],
+            ),
+            Self::RestTerminated { left } => (
+                Warn,
+                "what is left of the game server's group ignores the stop signal (a shell's background jobs ignore SIGINT), \
+                 sending SIGTERM: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
+                vec![("left", left.clone())],
+            ),
+            Self::GameStillThere { after, signal, left } => (
+                Warn,
+                "the game server has not ended: whoever stops this container kills it when the grace period is over (Docker: \
+                 10 s, Kubernetes: terminationGracePeriodSeconds); if it does not save, see AGONES_SHIM_STOP_SIGNAL and \
+                 AGONES_SHIM_STOP_HOOK",
+                vec![("after", seconds(*after)), ("signal", signal.clone()), ("left", left.clone())],
+            ),
+            Self::Killed { after } => (
                 Warn,
                 "the game server is still there after AGONES_SHIM_STOP_TIMEOUT_SECS, sending SIGKILL",
-                vec![("timeout", seconds(*timeout))],
+                vec![("after", seconds(*after))],
             ),
+            Self::KilledGivingUp { after } => (
+                Warn,
+                "the game server is still there, sending SIGKILL: this is no stop that somebody asked for, and \
+                 AGONES_SHIM_STOP_TIMEOUT_SECS sets no time for it",
+                vec![("after", seconds(*after))],
+            ),
+            Self::ChildNotStarted { error } => {
+                (Error, "the game server could not be started", vec![("error", error.clone())])
+            }
             Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
             Self::StartedWithoutAddress { waited } => (
                 Warn,

@@ -8,8 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::event::{CallError, CallErrorKind};
-use super::{Call, Effect, Effects, Machine, Notice, Phase, ProbeReport, Timer, failures};
-use crate::exit::ExitReason;
+use super::{Call, Effect, Effects, Machine, Notice, Phase, ProbeReport, StopReason, Timer, failures};
 use crate::sdk::game_server::{GameServer, State};
 
 /// Between looks while Ready() is on its way: it shows after the SDK server's batch time of 0.5 s.
@@ -240,7 +239,7 @@ impl Machine {
         let timeout = self.config.ready_timeout.unwrap_or_default();
         let reason = self.readiness.last_failure.clone();
         out.push(Effect::Log(Notice::ReadyTimedOut { timeout, reason }));
-        self.begin_stop(now, "readiness", Some(ExitReason::GameServerGone), false, out);
+        self.begin_stop(now, StopReason::Readiness, out);
     }
 }
 

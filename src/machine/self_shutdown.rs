@@ -9,8 +9,7 @@
 use std::time::{Duration, Instant};
 
 use super::allocation::{Change, is_allocated};
-use super::{Effect, Effects, Machine, Notice, Phase};
-use crate::exit::ExitReason;
+use super::{Effect, Effects, Machine, Notice, Phase, StopReason};
 use crate::sdk::game_server::{GameServer, State};
 
 /// So many readings in a row have to say that nobody is there: one may come while the players change maps.
@@ -97,14 +96,14 @@ impl Machine {
             max_age.is_some_and(|max_age| *age >= max_age)
         });
         let (reason, notice) = if let Some(ready_for) = aged {
-            ("age", Notice::TooOld { ready_for })
+            (StopReason::Age, Notice::TooOld { ready_for })
         } else if let Some(empty_for) = self.empty_for() {
-            ("idle", Notice::Idle { empty_for })
+            (StopReason::Idle, Notice::Idle { empty_for })
         } else {
             return;
         };
         out.push(Effect::Log(notice));
-        self.begin_stop(now, reason, Some(ExitReason::Stopped), true, out);
+        self.begin_stop(now, reason, out);
     }
 
     fn empty_for(&self) -> Option<Duration> {

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::held_start::Child;
-use super::{Machine, Phase, ProbeReport};
+use super::{Machine, Phase, ProbeReport, StopReason};
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 
@@ -148,8 +148,8 @@ pub struct ListSnapshot {
 /// The way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopSnapshot {
-    /// `signal`, `liveness`, `readiness`, ...
-    pub reason: &'static str,
+    /// The strongest so far.
+    pub reason: StopReason,
     /// Since it began.
     pub age: Duration,
     /// `calling`, `confirming` or `done`.

@@ -35,13 +35,17 @@ pub(super) enum Timer {
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
     ShutdownBound,
+    /// The time that the game has to end after the line on its stdin.
+    StopLine,
+    /// The next look at who is left of the child's group.
+    GroupLook,
     /// `AGONES_SHIM_STOP_TIMEOUT_SECS`.
     Kill,
     /// The end of waiting for what SIGKILL was sent to.
     Leave,
 }
 
-const ALL: [Timer; 17] = [
+const ALL: [Timer; 19] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
@@ -57,6 +61,8 @@ const ALL: [Timer; 17] = [
     Timer::AllocationLook,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
+    Timer::StopLine,
+    Timer::GroupLook,
     Timer::Kill,
     Timer::Leave,
 ];

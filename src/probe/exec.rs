@@ -6,13 +6,12 @@
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::AsFd;
-use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::game::child::{Helper, Launcher};
+use crate::game::child::{Helper, Launcher, NoEnd};
 use crate::game::hook::verdict;
 use crate::machine::ProcessEnd;
 use crate::net::deadline::Deadline;
@@ -24,25 +23,41 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 /// Shown of what it wrote last, in bytes.
 const SHOWN: usize = 160;
 
-/// Runs it once.
-///
-/// # Errors
-/// Why it does not pass: it cannot be started, is not over in time, or ends in another way than with 0. With what it
-/// wrote last.
-pub(super) fn run(launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<(), String> {
-    let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
-    let (reader, writer) = io::pipe().map_err(|error| format!("no pipe for its output: {error}"))?;
-    let helper = launcher.start_probe(&argv, writer.into()).map_err(|error| error.message)?;
-    let mut said = LastLine::default();
-    let result = match await_end(&helper, reader, &mut said, deadline) {
-        Ok(end) => verdict(end),
-        Err(error) => {
-            helper.signal_group(libc::SIGKILL);
-            let _ = helper.end.recv_timeout(LAST_BREATH);
-            Err(error)
+/// A program that is run again and again, one at a time.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    /// The last one, where not even SIGKILL has ended it: it hangs in the kernel, on a mount that is dead.
+    stuck: Option<Helper>,
+}
+
+impl Program {
+    /// Runs it once.
+    ///
+    /// # Errors
+    /// Why it does not pass: it cannot be started, is not over in time (its exec included), or ends in another way than
+    /// with 0. With what it wrote last.
+    pub(super) fn run(&mut self, launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<(), String> {
+        if let Some(helper) = self.stuck.take_if(|helper| !matches!(helper.wait(Duration::ZERO), Err(NoEnd::Yet))) {
+            drop(helper);
+        } else if self.stuck.is_some() {
+            return Err("the one of an earlier round hangs and cannot be killed: is the file system there?".to_owned());
         }
-    };
-    result.map_err(|reason| said.behind(reason))
+        let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
+        let (reader, writer) = io::pipe().map_err(|error| format!("no pipe for its output: {error}"))?;
+        let helper = launcher.start_probe(&argv, writer.into());
+        let mut said = LastLine::default();
+        let result = match await_end(&helper, reader, &mut said, deadline) {
+            Ok(end) => verdict(end),
+            Err(error) => {
+                helper.signal_group(libc::SIGKILL);
+                if let Err(NoEnd::Yet) = helper.wait(LAST_BREATH) {
+                    self.stuck = Some(helper);
+                }
+                Err(error)
+            }
+        };
+        result.map_err(|reason| said.behind(reason))
+    }
 }
 
 fn await_end(
@@ -54,30 +69,25 @@ fn await_end(
     let mut reader = Some(reader);
     loop {
         let left = deadline.left().ok_or_else(|| deadline.to_string())?;
-        let Some(pipe) = &mut reader else {
-            return match helper.end.recv_timeout(left) {
-                Ok(end) => Ok(end),
-                Err(RecvTimeoutError::Timeout) => Err(deadline.to_string()),
-                Err(RecvTimeoutError::Disconnected) => Err(REAPER_DIED.to_owned()),
-            };
-        };
-        let is_open = read(pipe, left.min(LOOK), said);
-        match helper.end.try_recv() {
+        let is_open = reader.as_mut().is_some_and(|pipe| read(pipe, left.min(LOOK), said));
+        match helper.wait(if reader.is_some() { Duration::ZERO } else { left }) {
             Ok(end) => {
                 // What it wrote before its end is there by now; what a daemon of it writes later is nobody's.
-                while is_readable(pipe, Duration::ZERO) && deadline.left().is_some() && read(pipe, LOOK, said) {}
+                while let Some(pipe) = &mut reader
+                    && is_readable(pipe, Duration::ZERO)
+                    && deadline.left().is_some()
+                    && read(pipe, LOOK, said)
+                {}
                 return Ok(end);
             }
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Err(REAPER_DIED.to_owned()),
+            Err(NoEnd::Yet) => {}
+            Err(NoEnd::Ever(error)) => return Err(error),
         }
         if !is_open {
             reader = None;
         }
     }
 }
-
-const REAPER_DIED: &str = "the reaper's thread has died";
 
 /// Takes what comes within this time; false where nothing can come any more.
 fn read(pipe: &mut PipeReader, within: Duration, said: &mut LastLine) -> bool {

@@ -53,13 +53,21 @@ pub struct Prober {
     /// Lines that were seen so far, as the machine counts them.
     lines: u32,
     launcher: Option<Launcher>,
+    program: exec::Program,
 }
 
 impl Prober {
     /// Of one probe. One that runs a program needs a launcher.
     #[must_use]
     pub fn new(probe: Probe, launcher: Option<Launcher>) -> Self {
-        Self { name: probe.to_string(), probe, resolver: Resolver::new(), lines: 0, launcher }
+        Self {
+            name: probe.to_string(),
+            probe,
+            resolver: Resolver::new(),
+            lines: 0,
+            launcher,
+            program: exec::Program::default(),
+        }
     }
 
     /// One prober for each probe of both sets, and the sets as places in that
@@ -121,7 +129,7 @@ impl Prober {
             Probe::Log(target) => (line(target, self.lines), true),
             Probe::File(path) => (fs::metadata(path).map(drop).map_err(|error| reason(&error)), false),
             Probe::Exec(argv) => match &self.launcher {
-                Some(launcher) => (exec::run(launcher, argv, deadline), true),
+                Some(launcher) => (self.program.run(launcher, argv, deadline), true),
                 None => (Err("nothing to start it with".into()), true),
             },
         };

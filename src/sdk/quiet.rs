@@ -15,7 +15,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{OsString, c_int};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -116,15 +116,21 @@ fn ahead<T>(make: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Switches off gRPC's poller for programs without a polling thread, unless the user has an opinion. Only this
-/// process's environment has it, not that of a child.
+/// Takes every `GRPC_` variable out of this process's own environment: in a game server's container they are meant for
+/// the game, and one value of `GRPC_POLL_STRATEGY` aborts whoever reads it. A child has what was there before. Then
+/// switches off gRPC's poller for programs without a polling thread.
 ///
 /// # Safety
 /// No other thread may exist yet: it could read the environment meanwhile.
-pub unsafe fn without_backup_poller() {
-    if std::env::var_os(BACKUP_POLLER).is_none() {
-        // SAFETY: as the caller promises.
-        unsafe { std::env::set_var(BACKUP_POLLER, "0") };
+pub unsafe fn strip_environment() {
+    let is_ours = |name: &OsString| name.as_encoded_bytes().starts_with(b"GRPC_");
+    let names: Vec<OsString> = std::env::vars_os().map(|(name, _)| name).filter(is_ours).collect();
+    // SAFETY: as the caller promises.
+    unsafe {
+        for name in names {
+            std::env::remove_var(name);
+        }
+        std::env::set_var(BACKUP_POLLER, "0");
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use liveness::LivenessSettings;
 pub(crate) use metadata::{KeyValue, MetadataSettings};
 pub(crate) use readiness::ReadinessSettings;
 pub(crate) use sdk::{Endpoint, SdkMode, SdkSettings};
-pub(crate) use stop::{Hook, Hup, StopScope, StopSettings};
+pub(crate) use stop::{Hook, Hup, StopScope, StopSettings, StopSignal};
 pub(crate) use text::address::status_addr;
 #[cfg(test)]
 pub(crate) use text::pattern;

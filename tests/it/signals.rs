@@ -106,6 +106,10 @@ fn each_stop_signal_becomes_the_configured_one() {
 fn a_repeated_stop_signal_is_sent_to_the_child_again() {
     let (mut shim, _) = printer(|shim| shim);
     for times in 1..=3 {
+        if times > 1 {
+            // Sooner, it is the same request.
+            wait::let_pass(millis(1100));
+        }
         shim.signal(Signal::SIGTERM);
         wait::until_true("the stop signal", secs(5), || printed(&shim).len() >= times);
     }
@@ -132,6 +136,27 @@ fn under_nohup_a_hup_stops_nothing() {
     shim.signal(Signal::SIGUSR2);
     shim.expect_code(0, secs(5));
     assert_eq!(printed(&shim), [1, 12]);
+}
+
+/// A background job of a shell ignores INT, a child of `trap ''` whatever it says: so does what it starts.
+#[test]
+fn a_stop_signal_that_was_ignored_at_the_start_stays_ignored() {
+    for (name, signal) in [("TERM", Signal::SIGTERM), ("INT", Signal::SIGINT), ("HUP", Signal::SIGHUP)] {
+        let ignoring = |shim: Builder| shim.behind(["sh", "-c", &format!("trap '' {name}; exec \"$@\""), "sh"]);
+        let (mut shim, _) = printer(ignoring);
+        shim.signal(signal);
+        shim.wait_for_line(&format!("signal {}", signal as i32), secs(5));
+        shim.assert_stays(millis(200));
+        shim.assert_no_line("stopping");
+        shim.signal(Signal::SIGUSR2);
+        shim.expect_code(0, secs(5));
+        let mut shim = ignoring(sidecar()).spawn();
+        shim.wait_for_line("has started", secs(10));
+        shim.signal(signal);
+        shim.assert_stays(millis(500));
+        shim.signal(if signal == Signal::SIGTERM { Signal::SIGINT } else { Signal::SIGTERM });
+        shim.expect_code(0, secs(10));
+    }
 }
 
 #[test]

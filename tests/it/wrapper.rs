@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use nix::libc;
 use nix::sys::signal::Signal;
 
 use crate::support::shim::{self, Builder};
-use crate::support::specimen::{orphans_reaped, specimen, wrap};
+use crate::support::specimen::{orphans_reaped, send, specimen, wrap};
 use crate::support::{millis, proc, secs, wait};
 
 /// A directory of a test's own, removed in the end.
@@ -197,6 +198,121 @@ fn with_scope_child_the_helpers_are_left_alone() {
     shim.wait_for_line("stopping", secs(5));
     shim.expect_code(5, secs(20));
     shim.assert_no_line("helper hit");
+}
+
+/// The child's own end: what it leaves behind was not to be touched.
+#[test]
+fn with_scope_child_the_helpers_are_left_alone_when_it_ends_by_itself() {
+    let game = crate::support::Game::open();
+    let script = "(trap 'echo helper hit' TERM; echo up; for i in 1 2 3 4 5 6; do sleep 0.5; done; echo helper through) & \
+                  read x; exit 0";
+    let mut shim = sh(script).set("STOP_SCOPE", "child").set("READY_TCP", game.port()).stdin(Stdio::piped()).spawn();
+    shim.wait_for_line("up", secs(10));
+    shim.wait_for_line("ready, with no SDK server", secs(10));
+    drop(shim.stdin());
+    shim.expect_code(0, secs(2));
+    wait::until_true("the helper's end", secs(10), || shim.count_lines("helper through") == 1);
+    shim.assert_no_line("helper hit");
+}
+
+/// Its parent has left the group, lives on and reaps nobody: kill(2) finds it for ever.
+#[test]
+fn a_zombie_in_the_group_is_not_waited_for() {
+    let mut shim = wrap(["sh", "-c", "\"$@\" & wait", "sh"]).args(specimen(["zombie"])).spawn();
+    shim.wait_for_line("ready", secs(10));
+    let line = shim.output().matching("pid ").remove(0).text;
+    let parent: i32 = line["pid ".len()..].parse().expect("a pid");
+    shim.signal(Signal::SIGTERM);
+    let code = shim.expect_exit(secs(10));
+    send(parent, libc::SIGKILL);
+    assert_eq!(code, 143);
+}
+
+/// A shell's background job ignores SIGINT: the shell dies of it and the game does not hear it.
+#[test]
+fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_and_is_named() {
+    let game = "trap 'echo saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done";
+    let mut shim = wrap(["sh", "-c", "sh -c \"$1\" & wait", "sh", game]).set("STOP_SIGNAL", "INT").spawn();
+    shim.wait_for_line("ready", secs(10));
+    let sent = Instant::now();
+    shim.signal(Signal::SIGTERM);
+    let line = shim.wait_for_line("waiting for what is left of its group", secs(3)).text;
+    assert!(line.contains(" sh (ignores SIGINT)"), "{line}");
+    let saved = shim.wait_for_line("saved", secs(15)).at;
+    assert!(saved - sent >= millis(4900), "it was given no time: {:?}", saved - sent);
+    shim.expect_code(130, secs(10));
+    let line = shim.wait_for_line("ignores the stop signal", secs(1)).text;
+    assert!(line.contains(" sh (ignores SIGINT)"), "{line}");
+}
+
+/// It has a handler, and may be saving: a SIGTERM could end that.
+#[test]
+fn a_game_behind_a_shell_that_hears_the_stop_signal_gets_no_other() {
+    let mut shim =
+        wrap(["sh", "-c", "\"$@\"; true", "sh"]).args(specimen(["signals"])).set("STOP_SIGNAL", "USR1").spawn();
+    shim.wait_for_line("ready", secs(10));
+    let line = shim.output().matching("pid ").remove(0).text;
+    let game: i32 = line["pid ".len()..].parse().expect("a pid");
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("signal 10", secs(5));
+    shim.wait_for_line("waiting for what is left of its group", secs(5));
+    shim.assert_stays(secs(7));
+    send(game, libc::SIGUSR2);
+    shim.expect_code(128 + 10, secs(10));
+    shim.assert_no_line("signal 15");
+}
+
+#[test]
+fn a_game_that_does_not_end_is_named_with_what_it_ignores() {
+    let mut shim = sh("trap '' TERM; echo ready; while :; do sleep 0.1; done").spawn();
+    shim.wait_for_line("ready", secs(10));
+    let sent = Instant::now();
+    shim.signal(Signal::SIGTERM);
+    let line = shim.wait_for_line("has not ended", secs(20));
+    assert!(line.at - sent >= millis(4900), "{:?}", line.at - sent);
+    for part in ["after", "5s", " sh (ignores SIGTERM)", "AGONES_SHIM_STOP_SIGNAL", "AGONES_SHIM_STOP_HOOK"] {
+        assert!(line.text.contains(part), "{part}: {}", line.text);
+    }
+}
+
+#[test]
+fn exit_codes_that_count_as_0_and_a_hint_at_a_game_that_saves_nothing() {
+    let mut shim = wrap(["sleep", "60"]).set("STOP_OK_CODES", "143,130").spawn();
+    wait::until_true("the game", secs(10), || !proc::children(shim.pid()).is_empty());
+    shim.wait_for_line("waiting for the game server", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, secs(10));
+    shim.wait_for_line("has died of the stop signal at once", secs(1));
+    let mut shim = wrap(["sh", "-c", "exit 143"]).set("STOP_OK_CODES", "143").spawn();
+    shim.expect_code(143, secs(10));
+}
+
+#[test]
+fn with_stop_signal_none_the_hook_alone_stops_the_game() {
+    let scratch = Scratch::new("none");
+    let hook = hook(&scratch, "kill -USR2 $AGONES_SHIM_CHILD_PID");
+    let mut shim = wrap(specimen(["signals"])).set("STOP_SIGNAL", "none").set("STOP_HOOK", hook).spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(0, secs(10));
+    shim.assert_no_line("signal 15");
+    shim.wait_for_line("signal 12", secs(1));
+}
+
+/// The time in the line counts from the stop signal, not from the hook before it.
+#[test]
+fn the_time_in_killed_counts_from_the_signal() {
+    let scratch = Scratch::new("killed");
+    let hook = hook(&scratch, "sleep 2");
+    let mut shim = sh("trap '' TERM; echo ready; while :; do sleep 0.1; done")
+        .set("STOP_HOOK", hook)
+        .set("STOP_TIMEOUT_SECS", 1)
+        .spawn();
+    shim.wait_for_line("ready", secs(10));
+    shim.signal(Signal::SIGTERM);
+    shim.expect_code(137, secs(15));
+    let line = shim.wait_for_line("sending SIGKILL", secs(1)).text;
+    assert!(line.contains("AGONES_SHIM_STOP_TIMEOUT_SECS") && line.contains("after=1"), "{line}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod docker;
 pub mod elf;
 pub mod game;
 pub mod game_process;
+pub mod held_exec;
 pub mod listener;
 pub mod local_sdk;
 pub mod maps;

@@ -22,6 +22,7 @@ const MARK: &str = "@specimen";
 ///   signal, until SIGUSR2 ends it with code 0.
 /// - `describe`: the first part alone.
 /// - `orphans N`: makes N orphans, prints `orphans`, lets them all end when stdin does, and stays for a minute.
+/// - `zombie`: leaves a zombie in its group, leaves the group itself, prints `ready`, and stays for a minute.
 /// - `adopt PROGRAM ARG...`: runs a program, takes in its orphans and never reaps one.
 pub fn specimen<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Vec<OsString> {
     let own = std::env::current_exe().expect("the test binary knows where it is");
@@ -49,6 +50,7 @@ extern "C" fn instead_of_tests() {
         "signals" => signals(),
         "describe" => describe(),
         "orphans" => orphans(words[1].parse().expect("a number")),
+        "zombie" => zombie(),
         "adopt" => adopt(&words[1..]),
         mode => panic!("no mode {mode}"),
     }
@@ -132,6 +134,20 @@ fn orphans(count: usize) {
     say("orphans\n");
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     drop(writer);
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+fn zombie() {
+    // SAFETY: one thread; the child only exits.
+    unsafe {
+        let child = libc::fork();
+        assert!(child >= 0, "fork");
+        if child == 0 {
+            libc::_exit(0);
+        }
+        assert!(libc::setsid() > 0, "it leads no group");
+    }
+    say(&format!("pid {}\nready\n", std::process::id()));
     std::thread::sleep(Duration::from_secs(60));
 }
 

@@ -142,7 +142,7 @@ fn list(out: &mut Writer, snapshot: &Snapshot) {
 fn stop(out: &mut Writer, snapshot: &Snapshot) {
     let Some(stop) = &snapshot.stop else { return out.raw("null") };
     out.object(|out| {
-        out.field("reason", |out| out.string(stop.reason));
+        out.field("reason", |out| out.string(stop.reason.as_str()));
         out.field("seconds", |out| seconds(out, stop.age));
         out.field("shutdown", |out| out.string(stop.shutdown));
         out.field("hook_running", |out| out.raw(stop.hook_running));

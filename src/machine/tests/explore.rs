@@ -10,9 +10,10 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use super::super::*;
-use super::walk::{Seen, check, reading};
+use super::walk::{Seen, check, members, reading};
 use super::world::{config, error, not_scraped, pair, report, wrapper};
 use crate::sdk::game_server::{Counter, List, State};
+use crate::settings::StopSignal;
 
 /// States explored from each beginning, unless EXPLORE_STATES says how many: by hand, minutes go deeper.
 const STATES: usize = 20_000;
@@ -36,7 +37,7 @@ impl Node {
         let refused = || "connection refused".to_owned();
         let mut events = vec![
             Event::Tick,
-            Event::StopRequested,
+            Event::StopRequested(self.now),
             Event::HealthDue,
             Event::StatusAsked,
             Event::ThreadDied { thread: "probe", message: "a bug".into() },
@@ -56,6 +57,7 @@ impl Node {
             events.push(not_scraped("HTTP 500"));
         }
         if self.seen.starts > 0 && !self.seen.child_ended {
+            events.push(Event::ChildStarted { pid: 7 });
             events.push(Event::ChildNotStarted(ExitReason::NotFound));
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: true });
             events.push(Event::ChildEnded { end: ProcessEnd::Exited(0), held_terminal: false });
@@ -63,6 +65,14 @@ impl Node {
         }
         if self.seen.child_ended {
             events.push(Event::GroupEmpty);
+        }
+        if self.seen.listing {
+            events.push(Event::GroupListed(members(0)));
+            events.push(Event::GroupListed(members(1 << 14)));
+        }
+        if self.seen.writing {
+            events.push(Event::StopLineWritten(Ok(())));
+            events.push(Event::StopLineWritten(Err("closed".into())));
         }
         if self.seen.hook {
             events.push(Event::HookEnded(Ok(())));
@@ -86,12 +96,15 @@ impl Node {
             Event::ReadinessPassed(_) => next.seen.awaiting = false,
             Event::LivenessChecked(_) => next.seen.checking = false,
             Event::ChildEnded { .. } => next.seen.child_ended = true,
+            Event::ChildNotStarted(_) => (next.seen.child_ended, next.seen.never_ran) = (true, true),
             Event::HookEnded(_) => next.seen.hook = false,
+            Event::GroupListed(_) => next.seen.listing = false,
+            Event::StopLineWritten(_) => next.seen.writing = false,
             _ => {}
         }
         let mut effects = Effects::new();
         next.machine.step(next.now, event.clone(), &mut effects);
-        check(&mut next.seen, event, &effects);
+        check(&mut next.seen, next.now, event, &effects);
         let says_why =
             |effect: &Effect| matches!(effect, Effect::Log(Notice::Ready { .. } | Notice::ReadyProbeOnly { .. }));
         let became_ready = next.machine.phase == Phase::Ready && self.machine.phase != Phase::Ready;
@@ -204,12 +217,11 @@ fn kind(event: &Event) -> String {
 
 fn begin(config: Config) -> Node {
     let now = Instant::now();
-    let mut seen = Seen::default();
-    seen.wrapper = config.wrapper;
+    let mut seen = Seen::new(&config);
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
-    check(&mut seen, &Event::Tick, &effects);
+    check(&mut seen, now, &Event::Tick, &effects);
     Node { machine, seen, now }
 }
 
@@ -229,7 +241,7 @@ fn arrive(config: Config, phase: Phase) -> Node {
                 Event::Answered(Answer::GameServer(Ok(GameServer { state, address, ..GameServer::default() })))
             }
             Some(call) => Event::Answered(answers(call).remove(0)),
-            None if phase == Phase::Stopping => Event::StopRequested,
+            None if phase == Phase::Stopping => Event::StopRequested(node.now),
             None if node.seen.awaiting => Event::ReadinessPassed(report(Ok(()))),
             None => Event::Tick,
         };
@@ -265,7 +277,7 @@ fn explore(start: Node, states: usize, met: &mut Met) -> (usize, usize) {
 
 /// What cannot be: the metrics are read from Ready on, a hook runs on the way out, and a child's end before it either
 /// ends the shim or begins the way out.
-const IMPOSSIBLE: [(Phase, &str); 8] = [
+const IMPOSSIBLE: [(Phase, &str); 14] = [
     (Phase::Waiting, "Scraped"),
     (Phase::Served, "Scraped"),
     (Phase::Waiting, "HookEnded"),
@@ -274,6 +286,12 @@ const IMPOSSIBLE: [(Phase, &str); 8] = [
     (Phase::Waiting, "GroupEmpty"),
     (Phase::Served, "GroupEmpty"),
     (Phase::Ready, "GroupEmpty"),
+    (Phase::Waiting, "GroupListed"),
+    (Phase::Served, "GroupListed"),
+    (Phase::Ready, "GroupListed"),
+    (Phase::Waiting, "StopLineWritten"),
+    (Phase::Served, "StopLineWritten"),
+    (Phase::Ready, "StopLineWritten"),
 ];
 
 /// Every event in every phase in which it can come, and every way in which every call can end.
@@ -291,6 +309,8 @@ fn assert_coverage(met: &Met) {
         "ChildNotStarted",
         "ChildEnded",
         "GroupEmpty",
+        "GroupListed",
+        "StopLineWritten",
         "HookEnded",
     ];
     for phase in [Phase::Waiting, Phase::Served, Phase::Ready, Phase::Stopping] {
@@ -329,6 +349,16 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
                 stop_hook: true,
                 stop_timeout: Some(Duration::from_secs(5)),
                 ready_timeout: Some(Duration::from_secs(20)),
+                ..wrapper()
+            },
+            vec![],
+        ),
+        (
+            "wrapper with hook, line and INT",
+            Config {
+                stop_hook: true,
+                stop_line: Some(Duration::from_secs(30)),
+                stop_signal: Some(StopSignal { number: 2, name: "SIGINT".into() }),
                 ..wrapper()
             },
             vec![],

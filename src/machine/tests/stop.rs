@@ -198,3 +198,61 @@ fn a_sidecar_s_hook_runs_beside_shutdown_and_is_waited_for() {
         ["2.00 hook signal", "2.50 info Shutdown() has landed", "5.00 info the stop hook has ended", "5.00 exit 0",]
     );
 }
+
+#[test]
+fn signals_within_a_second_are_one_request() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.applies_after = None;
+    world.stop();
+    for _ in 0..9 {
+        world.run(0.1);
+        world.stop();
+    }
+    assert_eq!((world.exit, world.count("stop signal repeated")), (None, 0), "{:#?}", world.trace);
+    world.run(0.1);
+    world.stop();
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn a_signal_counts_from_when_it_came_and_not_from_when_it_was_heard() {
+    for (gap, left) in [(0.9, false), (1.1, true)] {
+        let mut world = World::at_ready(config(), |_| ());
+        world.server.applies_after = None;
+        world.stop();
+        let first = world.now;
+        world.run(1.5);
+        world.event(Event::StopRequested(first + secs(gap)));
+        assert_eq!(world.exit.is_some(), left, "{gap}");
+    }
+}
+
+/// Both came while a beat hung; the link is lost with it.
+#[test]
+fn the_one_call_is_made_in_any_case_and_what_it_brings_is_not_lost_by_leaving_at_once() {
+    let mut world = World::at_ready(config(), |_| ());
+    world.server.silent = true;
+    let began = world.now;
+    world.event(Event::HealthDue);
+    world.server.silent = false;
+    world.event(Event::StopRequested(began + secs(0.1)));
+    world.event(Event::StopRequested(began + secs(1.6)));
+    assert_eq!((world.exit, world.count("stop signal repeated")), (None, 1));
+    world.run(3.0);
+    assert_eq!(world.count("call Shutdown"), 1, "{:#?}", world.trace);
+    assert_eq!(world.server.game.state, State::Shutdown, "it has left before that was written");
+    assert_eq!(world.exit, Some(ExitReason::Stopped));
+}
+
+#[test]
+fn a_late_acknowledgement_that_never_shows_is_waited_for_two_seconds() {
+    let mut world = World::at_ready(Config { shutdown_timeout: secs(1.0), ..config() }, |_| ());
+    world.server.applies_after = None;
+    world.server.rejects = vec!["Shutdown"];
+    world.stop();
+    world.run(0.9);
+    world.server.rejects.clear();
+    world.run(10.0);
+    let exit = world.lines(&["exit"]);
+    assert_eq!(exit, ["3.00 exit 0"], "rejected at 0.0 and 0.5, so that the bound was there first: {:#?}", world.trace);
+}

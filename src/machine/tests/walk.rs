@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::super::*;
 use super::world::{config, error, pair, report, wrapper};
 use crate::sdk::game_server::{Counter, List, State};
+use crate::settings::{StopScope, StopSignal};
 
 /// Rolls what the bytes say; 0 for ever once they are used up.
 struct Dice<'a>(&'a [u8]);
@@ -53,7 +54,7 @@ pub struct Seen {
     pub exits: usize,
     sdk_off: bool,
     /// The way out has begun, for this reason.
-    stopping: Option<&'static str>,
+    stopping: Option<StopReason>,
     /// And it has been said how Shutdown() went.
     told: bool,
     gave_up: bool,
@@ -69,9 +70,70 @@ pub struct Seen {
     pub hook: bool,
     pub allocated_hook: bool,
     pub child_ended: bool,
+    /// It could not be executed.
+    pub never_ran: bool,
+    /// The group is being listed, the stop line is being written.
+    pub listing: bool,
+    pub writing: bool,
+    /// The line's time is not over before then; the stop signal was sent.
+    line: Option<Instant>,
+    signaled: bool,
+    /// The connection is up as far as the answers show; Shutdown() was called, and needs no more of that.
+    link_up: bool,
+    shutdown_called: bool,
+    shutdown_done: bool,
+    /// Of the configuration.
+    line_time: Duration,
+    child_has_signal: bool,
+    has_stop_timeout: bool,
     /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
     allocation: Option<String>,
     zeros: u8,
+}
+
+impl Seen {
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            line_time: config.stop_line.unwrap_or_default(),
+            child_has_signal: config.stop_signal.is_some(),
+            has_stop_timeout: config.stop_timeout.is_some(),
+            ..Self::default()
+        }
+    }
+
+    /// What the stop signal and Shutdown() depend on.
+    fn hear(&mut self, now: Instant, event: &Event) {
+        match event {
+            // A repeated one goes one step on.
+            Event::StopRequested(_) if self.line.is_some() => self.line = Some(now),
+            Event::StopLineWritten(outcome) => {
+                self.line = Some(outcome.as_ref().map_or(now, |()| now + self.line_time()));
+            }
+            Event::Answered(Answer::Connected(Ok(_))) => self.link_up = true,
+            Event::Answered(answer) => {
+                self.link_up &= answer.error().is_none_or(|error| error.kind == CallErrorKind::Rejected);
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_shutdown(&self) -> bool {
+        !self.sdk_off && self.stopping.is_some_and(StopReason::wants_shutdown)
+    }
+
+    /// Where nobody's grace period ends the game, the line shares 10 s with the signal.
+    fn line_time(&self) -> Duration {
+        let gives_up = self.stopping.is_some_and(|reason| reason >= StopReason::Readiness);
+        let bound = Duration::from_millis(if self.has_stop_timeout { 2500 } else { 5000 });
+        if gives_up { self.line_time.min(bound) } else { self.line_time }
+    }
+}
+
+/// Who is left of the group, ignoring these signals.
+#[must_use]
+pub fn members(ignored: u64) -> Vec<GroupMember> {
+    vec![GroupMember { pid: 17, name: "game".into(), ignored }]
 }
 
 const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
@@ -131,19 +193,21 @@ fn answer(call: &Call, dice: &mut Dice) -> Answer {
     }
 }
 
-fn event(dice: &mut Dice) -> Event {
+fn event(dice: &mut Dice, now: Instant) -> Event {
     let outcome = |dice: &mut Dice| if dice.roll(3) == 0 { Err("connection refused".into()) } else { Ok(()) };
     match dice.roll(42) {
         40 => Event::ChildNotStarted(ExitReason::NotFound),
         41 => Event::StatusAsked,
-        0 => Event::StopRequested,
+        0 => Event::StopRequested(now),
         1 => Event::ThreadDied { thread: "probe", message: "a bug".into() },
         2 => Event::ChildEnded {
             end: if dice.roll(2) == 0 { ProcessEnd::Exited(0) } else { ProcessEnd::Signaled(9) },
             held_terminal: dice.roll(2) == 0,
         },
+        3 if dice.roll(2) == 0 => Event::GroupListed(members(dice.roll(2) << 14)),
         3 => Event::GroupEmpty,
         4 if dice.roll(2) == 0 => Event::AllocatedHookEnded(outcome(dice)),
+        4 if dice.roll(3) == 0 => Event::StopLineWritten(outcome(dice)),
         4 => Event::HookEnded(outcome(dice)),
         5..=10 => Event::HealthDue,
         11..=16 => Event::LivenessChecked(report(outcome(dice))),
@@ -160,7 +224,7 @@ fn event(dice: &mut Dice) -> Event {
 }
 
 /// Holds what was done against what may be done.
-pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
+pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
     check_answer(seen, event);
     match event {
         Event::Answered(Answer::Connected(Ok(_))) => seen.zeros = 0,
@@ -186,6 +250,7 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
         Event::AllocatedHookEnded(_) => seen.allocated_hook = false,
         _ => {}
     }
+    seen.hear(now, event);
     assert!(seen.exits == 0, "nothing was stepped after the exit");
     for effect in effects {
         assert!(seen.exits == 0, "nothing follows the exit");
@@ -206,9 +271,34 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
                 assert_eq!(seen.stopping, None, "no child is started on the way out");
                 seen.starts += 1;
             }
-            Effect::SendStopSignal | Effect::TerminateGroup => assert!(seen.starts > 0, "there is no child"),
-            Effect::KillGroup => seen.killed = true,
-            Effect::Exit(reason) => check_exit(seen, event, *reason),
+            Effect::SendStopSignal => {
+                assert!(seen.starts > 0, "there is no child");
+                assert!(seen.line.is_none_or(|until| until <= now), "the line's time is not over");
+                assert!(seen.child_has_signal, "it was told to send none");
+                seen.signaled = true;
+            }
+            Effect::WriteStopLine => {
+                assert!(
+                    seen.starts > 0 && !seen.signaled && seen.line.is_none(),
+                    "the line comes once, before the signal"
+                );
+                seen.writing = true;
+                seen.line = Some(now + seen.line_time());
+            }
+            Effect::ListGroup => {
+                assert!(!std::mem::replace(&mut seen.listing, true), "one at a time");
+                assert!(seen.starts > 0 && seen.stopping.is_some(), "nobody is to be looked for");
+            }
+            Effect::TerminateGroup => assert!(seen.starts > 0 && seen.child_ended, "its leader lives"),
+            Effect::Kill => {
+                let gives_up = seen.stopping.is_some_and(|reason| reason >= StopReason::Readiness);
+                assert!(
+                    gives_up || seen.has_stop_timeout || seen.child_ended,
+                    "nobody said that a save may be cut short"
+                );
+                seen.killed = true;
+            }
+            Effect::Exit(reason) => check_exit(seen, *reason),
             Effect::Log(notice) => check_notice(seen, event, effects, notice),
             Effect::StopProbing
             | Effect::SetHealthInterval(_)
@@ -223,6 +313,10 @@ pub fn check(seen: &mut Seen, event: &Event, effects: &Effects) {
     let starts = effects.iter().any(|effect| matches!(effect, Effect::StartChild(_)));
     let stops = effects.iter().any(|effect| matches!(effect, Effect::Log(Notice::Stopping { .. })));
     assert!(!(starts && stops), "a child is started only to be stopped: {effects:?}");
+    if matches!(event, Event::Answered(Answer::Connected(Ok(_)))) && seen.wants_shutdown() && seen.exits == 0 {
+        let is_called = effects.contains(&Effect::Call(Call::Shutdown));
+        assert!(is_called || seen.shutdown_done, "whoever comes is told, however late: {effects:?}");
+    }
 }
 
 /// What an answer says about the server's queue and the link.
@@ -263,6 +357,7 @@ fn check_call(seen: &mut Seen, call: &Call) {
         Call::Shutdown => {
             assert!(!seen.gave_up, "a crash must not look like a clean end");
             assert!(seen.stopping.is_some(), "nobody asked for an end");
+            seen.shutdown_called = true;
         }
         Call::Health | Call::Connect { beat: true } => {
             assert!(!seen.gave_up, "no beats for a game that is gone");
@@ -328,12 +423,13 @@ fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Noti
         }
         Notice::Stopping { reason } => {
             assert_eq!(seen.stopping, None, "the way out begins once");
-            seen.stopping = Some(reason);
+            seen.stopping = Some(*reason);
         }
         Notice::LivenessLost { .. } => seen.gave_up |= seen.stopping.is_none(),
-        Notice::ShutdownConfirmed { .. }
-        | Notice::ShutdownPointless { .. }
-        | Notice::ShutdownUndelivered { .. }
+        Notice::ShutdownConfirmed { .. } | Notice::ShutdownPointless { .. } => {
+            (seen.told, seen.shutdown_done) = (true, true);
+        }
+        Notice::ShutdownUndelivered { .. }
         | Notice::ShutdownSdkLeft { .. }
         | Notice::ShutdownNoSdk { .. }
         | Notice::StopRepeated => seen.told = true,
@@ -341,21 +437,22 @@ fn check_notice(seen: &mut Seen, event: &Event, effects: &Effects, notice: &Noti
     }
 }
 
-fn check_exit(seen: &mut Seen, event: &Event, reason: ExitReason) {
+fn check_exit(seen: &mut Seen, reason: ExitReason) {
     seen.exits += 1;
-    if matches!(event, Event::ChildNotStarted(_)) {
-        return;
-    }
     assert!(seen.starts == 0 || seen.child_ended || seen.killed, "the child is left behind: {reason:?}");
     // The reason that came first gives the code.
     let right = match seen.stopping {
-        Some("readiness" | "liveness") => reason == ExitReason::GameServerGone,
-        Some("sdk") => reason == ExitReason::NoSdk,
-        Some("bug") => reason == ExitReason::Bug,
+        Some(StopReason::Readiness | StopReason::Liveness) => reason == ExitReason::GameServerGone,
+        Some(StopReason::NoSdk) => reason == ExitReason::NoSdk,
+        Some(StopReason::Bug) => reason == ExitReason::Bug,
+        // A start that failed is the child's end, whatever came before it.
+        _ if seen.never_ran && reason == ExitReason::NotFound => true,
         Some(_) => matches!(reason, ExitReason::Stopped | ExitReason::Child(_)),
         None => matches!(reason, ExitReason::Child(_)),
     };
     assert!(right, "{:?} ends with {reason:?}", seen.stopping);
+    let is_lost = seen.link_up && seen.wants_shutdown() && !seen.shutdown_called;
+    assert!(!is_lost, "Shutdown() was never called, and somebody was there to be called");
     // Shutdown() is never lost in silence: it landed, or a line says why not.
     assert!(seen.stopping.is_none() || seen.gave_up || seen.sdk_off || seen.told, "Shutdown() was forgotten");
 }
@@ -387,13 +484,17 @@ pub fn fuzz(bytes: &[u8]) -> usize {
     config.stop_timeout = (dice.roll(3) == 0).then(|| Duration::from_secs(5));
     config.sdk =
         [SdkMode::Auto, SdkMode::Auto, SdkMode::Required, SdkMode::Off][usize::try_from(dice.roll(4)).expect("small")];
+    config.stop_line = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(40)));
+    config.stop_signal = [None, Some(2), Some(15), Some(15)][usize::try_from(dice.roll(4)).expect("small")]
+        .map(|number| StopSignal { number, name: format!("SIG{number}") });
+    config.stop_scope = if dice.roll(4) == 0 { StopScope::Child } else { StopScope::Group };
     let wrapper = config.wrapper;
+    let mut seen = Seen::new(&config);
     let mut now = Instant::now();
     let mut machine = Machine::new(config, now);
-    let mut seen = Seen { wrapper, ..Seen::default() };
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
-    check(&mut seen, &Event::Tick, &effects);
+    check(&mut seen, now, &Event::Tick, &effects);
     let mut steps = 0;
     for step in 0..400 {
         if seen.exits > 0 || dice.0.is_empty() && step > 0 {
@@ -402,18 +503,24 @@ pub fn fuzz(bytes: &[u8]) -> usize {
         steps = step;
         let event = match seen.call.take_if(|_| dice.roll(2) == 0) {
             Some(call) => Event::Answered(answer(&call, &mut dice)),
-            None => event(&mut dice),
+            None => event(&mut dice, now),
         };
         // A child that there is not does not end, and a round that nobody asked for does not pass.
         let possible = match event {
             Event::ChildEnded { .. } => wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true),
             Event::GroupEmpty => seen.child_ended,
-            Event::ChildNotStarted(_) => seen.starts > 0 && !seen.child_ended,
+            Event::ChildNotStarted(_) => {
+                let never_ran = wrapper && seen.starts > 0 && !std::mem::replace(&mut seen.child_ended, true);
+                seen.never_ran |= never_ran;
+                never_ran
+            }
             Event::ReadinessPassed(_) => std::mem::take(&mut seen.awaiting),
             Event::ReadinessFailed(_) => seen.awaiting,
             Event::LivenessChecked(_) => std::mem::take(&mut seen.checking),
             Event::Scraped { .. } => seen.scraping,
             Event::HookEnded(_) => std::mem::take(&mut seen.hook),
+            Event::GroupListed(_) => std::mem::take(&mut seen.listing),
+            Event::StopLineWritten(_) => std::mem::take(&mut seen.writing),
             _ => true,
         };
         if !possible {
@@ -425,7 +532,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
         now += Duration::from_millis(dice.roll(300));
         effects.clear();
         machine.step(now, event.clone(), &mut effects);
-        check(&mut seen, &event, &effects);
+        check(&mut seen, now, &event, &effects);
     }
     // Whatever happened: a stop that is carried out ends it.
     for step in 0..2000 {
@@ -436,7 +543,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
         let event = match (step, seen.call.take()) {
             (0, call) => {
                 seen.call = call;
-                Event::StopRequested
+                Event::StopRequested(now)
             }
             (_, Some(call)) => Event::Answered(answer(&call, &mut dice)),
             (20.., None) if std::mem::take(&mut seen.hook) => Event::HookEnded(Ok(())),
@@ -450,7 +557,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
         now = machine.next_deadline().unwrap_or(now).max(now);
         effects.clear();
         machine.step(now, event.clone(), &mut effects);
-        check(&mut seen, &event, &effects);
+        check(&mut seen, now, &event, &effects);
     }
     steps
 }

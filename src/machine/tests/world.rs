@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::super::*;
 use crate::sdk::game_server::{List, State};
-use crate::settings::{KeyValue, SdkMode, StopScope};
+use crate::settings::{KeyValue, SdkMode, StopScope, StopSignal};
 
 pub fn secs(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
@@ -26,6 +26,9 @@ pub fn config() -> Config {
         ready_lines: 0,
         stop_timeout: None,
         stop_scope: StopScope::Group,
+        stop_signal: Some(StopSignal { number: 15, name: "SIGTERM".into() }),
+        stop_line: None,
+        stop_ok_codes: Vec::new(),
         stop_hook: false,
         wait_for_sdk: false,
         labels: Vec::new(),
@@ -88,11 +91,17 @@ pub struct World {
     /// Liveness rounds pass.
     pub alive: bool,
     pub trace: Vec<String>,
+    /// Every line, with its fields.
+    pub notices: Vec<Notice>,
     pub exit: Option<ExitReason>,
     /// The hook ends this long after it was started.
     pub hook_takes: Option<Duration>,
     /// The child ends this long after its stop signal.
     pub child_takes: Option<Duration>,
+    /// What the listing of the child's group shows.
+    pub group: Vec<GroupMember>,
+    /// How writing the stop line goes; `None`: its stdin is full.
+    pub line: Option<Result<(), String>>,
     /// Not even SIGKILL ends the child.
     pub immortal: bool,
     awaiting: bool,
@@ -133,9 +142,12 @@ impl World {
             ready: false,
             alive: true,
             trace: Vec::new(),
+            notices: Vec::new(),
             exit: None,
             hook_takes: None,
             child_takes: None,
+            group: Vec::new(),
+            line: Some(Ok(())),
             immortal: false,
             awaiting: false,
             interval: None,
@@ -204,7 +216,7 @@ impl World {
 
     pub fn stop(&mut self) {
         self.note("-> stop signal");
-        self.event(Event::StopRequested);
+        self.event(Event::StopRequested(self.now));
     }
 
     /// Something happens this many seconds from now.
@@ -251,6 +263,7 @@ impl World {
                         let short: String = message.chars().take(60).collect();
                         self.note(&format!("{} {short}", level.as_str().to_lowercase()));
                     }
+                    self.notices.push(notice);
                 }
                 Effect::Call(call) => {
                     self.note(&format!("call {}", told(&call)));
@@ -302,7 +315,17 @@ impl World {
                     self.note(&format!("start the child{}", names.concat()));
                 }
                 Effect::TerminateGroup => self.note("TERM to the group"),
-                Effect::KillGroup => {
+                Effect::ListGroup => {
+                    let members = self.group.clone();
+                    self.later.push((self.now, Event::GroupListed(members)));
+                }
+                Effect::WriteStopLine => {
+                    self.note("stop line");
+                    if let Some(outcome) = self.line.clone() {
+                        self.later.push((self.now, Event::StopLineWritten(outcome)));
+                    }
+                }
+                Effect::Kill => {
                     self.note("KILL to the group");
                     if !self.immortal {
                         self.child_ends(Duration::ZERO, ProcessEnd::Signaled(9));

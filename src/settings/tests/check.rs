@@ -71,9 +71,13 @@ AGONES_SHIM_IDLE_SHUTDOWN_SECS=0 (default)
 AGONES_SHIM_MAX_AGE_SECS=0 (default)
 AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS=8 (default)
 AGONES_SHIM_STOP_SIGNAL=TERM (default)
+AGONES_SHIM_STOP_OK_CODES= (unset)
 AGONES_SHIM_STOP_SCOPE=group (default)
 AGONES_SHIM_STOP_TIMEOUT_SECS=0 (default)
 AGONES_SHIM_HUP=stop (default)
+AGONES_SHIM_STOP_LINE= (unset)
+AGONES_SHIM_STOP_LINE_TIMEOUT_SECS=30 (default)
+AGONES_SHIM_TTY=0 (default)
 AGONES_SHIM_STOP_HOOK= (unset)
 AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS=5 (default)
 AGONES_SHIM_STATUS_ADDR= (default: off)
@@ -217,7 +221,7 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 46 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 50 settings that are not set (agones-shim check --all shows them)");
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

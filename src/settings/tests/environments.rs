@@ -109,7 +109,7 @@ fn everything_can_be_set() {
     assert_eq!(settings.sdk.endpoint.to_string(), "[::1]:19357");
     assert!(settings.sdk.wait);
     assert_eq!(settings.stop.shutdown_timeout, seconds(7));
-    assert_eq!((settings.stop.signal.number, settings.stop.scope), (2, StopScope::Child));
+    assert_eq!((settings.stop.signal.map(|signal| signal.number), settings.stop.scope), (Some(2), StopScope::Child));
     assert_eq!((settings.stop.timeout, settings.stop.hup), (Some(seconds(25)), Hup::Pass));
     let hook = settings.stop.hook.expect("a hook");
     assert_eq!((hook.argv, hook.timeout), (vec!["rcon".to_owned(), "save all".to_owned()], seconds(20)));
@@ -515,6 +515,14 @@ fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
         ]
     );
     assert_eq!(warnings(&[hook, ("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "20")]), [""; 0]);
+    let none = ("AGONES_SHIM_STOP_SIGNAL", "none");
+    assert_eq!(warnings(&[hook, none]), [""; 0]);
+    assert_eq!(
+        warnings(&[none]),
+        [
+            r#"AGONES_SHIM_STOP_SIGNAL: "none" and no AGONES_SHIM_STOP_LINE or AGONES_SHIM_STOP_HOOK: nothing but Shutdown() tells the game to stop"#
+        ]
+    );
     assert_eq!(
         warnings(&[("AGONES_SHIM_STOP_HOOK", "save && exit")]),
         [

@@ -142,7 +142,9 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(settings.sdk.call_timeout, seconds(2));
     assert!(!settings.sdk.wait);
     assert_eq!(settings.stop.shutdown_timeout, seconds(8));
-    assert_eq!((settings.stop.signal.number, settings.stop.signal.name.as_str()), (15, "SIGTERM"));
+    let signal = settings.stop.signal.expect("a default");
+    assert_eq!((signal.number, signal.name.as_str()), (15, "SIGTERM"));
+    assert!(settings.stop.ok_codes.is_empty());
     assert_eq!(settings.stop.hup, Hup::Stop);
     assert_eq!(settings.stop.timeout, None);
     assert_eq!(settings.stop.scope, StopScope::Group);

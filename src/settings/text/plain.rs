@@ -143,6 +143,38 @@ fn key(text: &str, of: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// An exit code that a program may have besides 0.
+pub(crate) fn exit_code(text: &str) -> Result<u8, String> {
+    let code = Some(text).filter(|text| is_digits(text)).and_then(|text| text.parse::<u8>().ok());
+    code.filter(|&code| code > 0).ok_or_else(|| "is not an exit code (write a number from 1 to 255)".into())
+}
+
+/// Lines for a console: `\n` separates them, `\\` is a backslash.
+pub(crate) fn console_lines(text: &str) -> Result<Vec<String>, String> {
+    let mut lines = vec![String::new()];
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let last = lines.last_mut().expect("there is always one");
+        match (c, if c == '\\' { rest.next() } else { None }) {
+            ('\n', _) | ('\\', Some('n')) => lines.push(String::new()),
+            ('\\', Some('\\')) => last.push('\\'),
+            ('\\', Some(other)) => {
+                return Err(format!(r"has \{other} in it, which means nothing (write \\ for a backslash)"));
+            }
+            ('\\', None) => return Err(r"ends in a lone backslash (write \\ for one)".into()),
+            (c, _) if c.is_control() && c != '\t' => {
+                return Err("has a control character in it (write the command)".into());
+            }
+            (c, _) => last.push(c),
+        }
+    }
+    // Every line is ended; an end that was written too makes no empty one.
+    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    Ok(lines)
+}
+
 /// One of a few words, in lower case, as the table's help lists them.
 pub(crate) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
@@ -242,6 +274,14 @@ mod tests {
 
     fn wrong(text: &str) -> String {
         seconds(text).expect_err(text)
+    }
+
+    #[test]
+    fn an_exit_code_is_a_number_from_1_to_255() {
+        assert_eq!((exit_code("1"), exit_code("143"), exit_code("255")), (Ok(1), Ok(143), Ok(255)));
+        for text in ["0", "256", "-1", "+1", "SIGTERM", "1.0", "99999999999"] {
+            assert!(exit_code(text).is_err(), "{text}");
+        }
     }
 
     #[test]

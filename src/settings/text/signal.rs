@@ -13,6 +13,11 @@ use crate::settings::stop::StopSignal;
 /// What the two uncatchable ones are answered with.
 const NOT_GRACEFUL: &str = "cannot be caught, so it is no graceful stop (write TERM or INT)";
 
+/// A signal, or `none`.
+pub(crate) fn signal_or_none(text: &str) -> Result<Option<StopSignal>, String> {
+    if text.eq_ignore_ascii_case("none") { Ok(None) } else { stop_signal(text).map(Some) }
+}
+
 /// `TERM`, `SIGTERM`, `sigterm`, `15`, `RTMIN+3` or `SIGRTMAX-1`.
 pub(crate) fn stop_signal(text: &str) -> Result<StopSignal, String> {
     let signal = if is_digits(text) { numbered(text)? } else { named(text)? };
@@ -77,6 +82,12 @@ fn real_time(short: &str) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn none_is_no_signal() {
+        assert_eq!((signal_or_none("none"), signal_or_none("NONE")), (Ok(None), Ok(None)));
+        assert_eq!(signal_or_none("nome"), stop_signal("nome").map(Some));
+    }
 
     #[test]
     fn a_signal_has_names_and_a_number() {

@@ -8,6 +8,7 @@
 use std::ffi::{OsString, c_int};
 use std::io;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 
 use nix::libc;
 
@@ -15,7 +16,7 @@ use crate::game::child::Processes;
 use crate::game::reaper::Signaling;
 use crate::game::sys::{self, Signals};
 use crate::machine::Event;
-use crate::settings::{Hup, StopSettings};
+use crate::settings::Hup;
 
 /// Faults: blocked, they would kill the process or run in circles when the fault is its own.
 const FAULTS: Signals =
@@ -26,7 +27,8 @@ const LIBC_OWN: Signals = Signals::of(&[32, 33]);
 /// allow it (TTOU), and that is all.
 const TERMINAL_ACCESS: Signals = Signals::of(&[libc::SIGTTIN, libc::SIGTTOU]);
 /// What a sidecar is stopped with, and a wrapper unless HUP is passed on.
-const STOPS: Signals = Signals::of(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP]);
+const STOP_SIGNALS: [c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+const STOPS: Signals = Signals::of(&STOP_SIGNALS);
 
 /// All signals are blocked. To be turned into one of the two ways of hearing them, or released.
 #[derive(Debug)]
@@ -71,7 +73,8 @@ impl Blocked {
 
     /// Reports INT, TERM and HUP as [`Event::StopRequested`] through ctrlc, those included that came since the start.
     ///
-    /// A HUP that was ignored when the process started stays ignored: that is what nohup is for.
+    /// One that was ignored when the process started stays ignored: that is what nohup is for, and what keeps Ctrl-C
+    /// from a script's background jobs.
     /// Programs started later get `environment`, but for systemd's notification variables.
     ///
     /// # Errors
@@ -83,11 +86,11 @@ impl Blocked {
     ) -> io::Result<Processes> {
         let report = events.clone();
         ctrlc::set_handler(move || {
-            let _ = report.send(Event::StopRequested);
+            let _ = report.send(Event::StopRequested(Instant::now()));
         })
         .map_err(io::Error::other)?;
-        if sys::ignored_at_start().contains(libc::SIGHUP) {
-            sys::set_ignored(libc::SIGHUP, true)?;
+        for signal in STOP_SIGNALS.into_iter().filter(|&signal| sys::ignored_at_start().contains(signal)) {
+            sys::set_ignored(signal, true)?;
         }
         // Only now: a blocked signal silences ctrlc, and one that came before is delivered here. A parent that blocked
         // the stop signals cannot have meant this program. CHLD stays with the reaper of the stop hook.
@@ -95,12 +98,13 @@ impl Blocked {
         Ok(Processes::unstarted(self.old, environment, events))
     }
 
-    /// Starts the reaper's thread. From now on it reports stop signals as [`Event::StopRequested`], and sends a
-    /// *repeated* one to the child besides, at once; from the child's start on it forwards every other signal to the
-    /// child alone, those included that came before, but for CHLD, TTIN, TTOU and the faults.
+    /// Starts the reaper's thread. From now on it reports each stop signal as [`Event::StopRequested`]; from the child's
+    /// start on it forwards every other signal to the child alone, those included that came before, but for CHLD, TTIN,
+    /// TTOU and the faults.
     ///
-    /// Stop signals are TERM, INT and HUP. HUP is forwarded instead where `AGONES_SHIM_HUP=pass` asks for it, or where
-    /// it was ignored when the process started: that is what nohup is for, and the child ignores it too.
+    /// Stop signals are TERM, INT and HUP. One that was ignored when the process started is forwarded instead: the child
+    /// ignores it too, unless it has a handler of its own (nohup's HUP, a background job's INT). So is HUP where
+    /// `AGONES_SHIM_HUP=pass` asks for it.
     /// Programs started later get `environment`, but for systemd's notification variables.
     ///
     /// # Errors
@@ -108,14 +112,14 @@ impl Blocked {
     pub(crate) fn wrapper(
         self,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
-        stop: StopSettings,
+        hup: Hup,
         events: Sender<Event>,
     ) -> io::Result<Processes> {
-        let pass_hup = stop.hup == Hup::Pass || sys::ignored_at_start().contains(libc::SIGHUP);
-        let stops = if pass_hup { STOPS.without(Signals::of(&[libc::SIGHUP])) } else { STOPS };
+        let passed_hup = if hup == Hup::Pass { Signals::of(&[libc::SIGHUP]) } else { Signals::NONE };
+        let stops = STOPS.without(passed_hup).without(sys::ignored_at_start());
         let forwarded =
             blocked().without(stops).without(TERMINAL_ACCESS).without(Signals::of(&[libc::SIGCHLD, KILL, STOP]));
-        Processes::wrapper(self.old, environment, Signaling { stops, forwarded, stop }, events)
+        Processes::wrapper(self.old, environment, Signaling { stops, forwarded }, events)
     }
 }
 

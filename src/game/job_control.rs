@@ -36,12 +36,9 @@ impl Terminal {
         tcgetpgrp(STDIN).map_or(self.given, |foreground| foreground == group)
     }
 
-    /// The child has taken it on its way to exec; where that failed, it comes back.
-    pub fn taken_at_start(&mut self, runs: bool) {
-        self.given = runs;
-        if !runs {
-            let _ = tcsetpgrp(STDIN, self.own_group);
-        }
+    /// The child takes it on its way to exec.
+    pub fn taken_at_start(&mut self) {
+        self.given = true;
     }
 
     /// Puts the child's group in the foreground, if the shim's own is there.

@@ -1,0 +1,38 @@
+//! What a listing of the child's group says: who is left, and whether they have heard the stop signal at all.
+
+use nix::libc::{SIGHUP, SIGINT, SIGTERM};
+
+use super::super::{Config, GroupMember};
+
+/// So many processes are named in a line.
+const NAMED: usize = 8;
+
+/// A shell's background jobs ignore INT and QUIT. Where all that is left ignores the stop signal, and SIGTERM would be
+/// heard, it has not been told. What has a handler may be saving: it is left alone.
+pub(super) fn has_not_been_told(members: &[GroupMember], config: &Config) -> bool {
+    let ignored_by_all = |signal| !members.is_empty() && members.iter().all(|member| member.ignores(signal));
+    config.stop_signal.as_ref().is_some_and(|signal| ignored_by_all(signal.number)) && !ignored_by_all(SIGTERM)
+}
+
+/// `17 mc.sh (ignores SIGINT), 18 java`.
+pub(super) fn describe(members: &[GroupMember], config: &Config) -> String {
+    if members.is_empty() {
+        return "nobody that /proc shows".into();
+    }
+    let configured = config.stop_signal.as_ref().map(|signal| (signal.number, signal.to_string()));
+    let usual = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")];
+    let others = usual.map(|(number, name)| (number, name.to_owned()));
+    let others = others.into_iter().filter(|(number, _)| configured.as_ref().is_none_or(|(other, _)| other != number));
+    let signals: Vec<(i32, String)> = configured.clone().into_iter().chain(others).collect();
+    let one = |member: &GroupMember| {
+        let ignored = signals.iter().filter(|(number, _)| member.ignores(*number)).map(|(_, name)| name.as_str());
+        let ignored = ignored.collect::<Vec<_>>().join(" ");
+        let ignores = if ignored.is_empty() { String::new() } else { format!(" (ignores {ignored})") };
+        format!("{} {}{ignores}", member.pid, member.name)
+    };
+    let mut text = members.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
+    if members.len() > NAMED {
+        text += &format!(" and {} more", members.len() - NAMED);
+    }
+    text
+}
