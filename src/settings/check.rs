@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::draft::Draft;
 use super::parse::{Reading, Rejected, Variable};
 use super::table::{self, Default, Reader};
-use super::{CounterSettings, Hook, Hup, KeyValue, Probe, SdkMode, Settings, Source, StopScope, counter};
+use super::{CounterSettings, Hook, Hup, KeyValue, Probe, SdkMode, Settings, Source, StopScope, StopSettings, counter};
 use crate::sdk::game_server::SDK_PREFIX;
 
 /// What is resolved, line by line: `NAME=value`, where it came from, then what
@@ -137,7 +137,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
             "the wrapper stops the game with",
             format!(
                 "{}{} to {}, {}{}{}",
-                stop.line.as_ref().map_or(String::new(), |line| format!("a line, {:?} later ", line.timeout)),
+                line_first(stop),
                 stop.signal.as_ref().map_or("no signal".into(), |signal| format!("{signal} ({})", signal.number)),
                 match stop.scope {
                     StopScope::Group => "its process group",
@@ -232,6 +232,10 @@ fn listed(probes: &[Probe]) -> String {
 /// Escapes for what would end the line or act on a terminal, and nothing else.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+fn line_first(stop: &StopSettings) -> String {
+    stop.line.as_ref().map_or_else(String::new, |line| format!("a line, {:?} later ", line.timeout))
 }
 
 #[cfg(test)]
