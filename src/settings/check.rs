@@ -66,7 +66,6 @@ fn is_liveness(variable: &str) -> bool {
 
 /// What follows from the values, for people.
 fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
-    let stop = &settings.stop;
     let mut facts = vec![
         ("readiness", listed(&settings.readiness)),
         (
@@ -133,27 +132,7 @@ fn facts(settings: &Settings) -> Vec<(&'static str, String)> {
             "Shutdown() of a server that is Ready and not allocated",
             settings.max_age.map_or("never".into(), |time| format!("after {time:?}, a tenth more or less by chance")),
         ),
-        (
-            "the wrapper stops the game with",
-            format!(
-                "{}{} to {}, {}{}{}",
-                line_first(stop),
-                stop.signal.as_ref().map_or("no signal".into(), |signal| format!("{signal} ({})", signal.number)),
-                match stop.scope {
-                    StopScope::Group => "its process group",
-                    StopScope::Child => "the child alone",
-                },
-                stop.timeout.map_or("and never kills".into(), |time| format!("SIGKILL after {time:?}")),
-                match stop.ok_codes.as_slice() {
-                    [] => String::new(),
-                    codes => format!("; its exit codes {codes:?} count as 0 then"),
-                },
-                match stop.hup {
-                    Hup::Stop => "",
-                    Hup::Pass => "; passes SIGHUP on",
-                },
-            ),
-        ),
+        ("the wrapper stops the game with", stopped_with(&settings.stop)),
         ("stop hook", hook(settings.stop_hook.as_ref())),
         ("status", settings.status_addr.as_ref().map_or("off".into(), |addr| format!("http://{addr}/status"))),
     ]);
@@ -234,8 +213,23 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-fn line_first(stop: &StopSettings) -> String {
-    stop.line.as_ref().map_or_else(String::new, |line| format!("a line, {:?} later ", line.timeout))
+fn stopped_with(stop: &StopSettings) -> String {
+    let line = stop.line.as_ref().map_or_else(String::new, |line| format!("a line, {:?} later ", line.timeout));
+    let signal = stop.signal.as_ref().map_or("no signal".into(), |signal| format!("{signal} ({})", signal.number));
+    let scope = match stop.scope {
+        StopScope::Group => "its process group",
+        StopScope::Child => "the child alone",
+    };
+    let kill = stop.timeout.map_or("and never kills".into(), |time| format!("SIGKILL after {time:?}"));
+    let codes = match stop.ok_codes.as_slice() {
+        [] => String::new(),
+        codes => format!("; its exit codes {codes:?} count as 0 then"),
+    };
+    let hup = match stop.hup {
+        Hup::Stop => "",
+        Hup::Pass => "; passes SIGHUP on",
+    };
+    format!("{line}{signal} to {scope}, {kill}{codes}{hup}")
 }
 
 #[cfg(test)]
