@@ -62,7 +62,7 @@ pub(super) fn exit_codes() -> Vec<(String, &'static str)> {
         (code(ExitReason::NotFound), "wrapper: PROGRAM was not found"),
         (
             format!("{child}+n"),
-            "wrapper: the child died of signal n (137: SIGKILL, its grace period was over?); others are its own",
+            "wrapper: the child died of signal n (137: its grace period was over); others are its own",
         ),
     ]
 }

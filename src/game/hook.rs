@@ -36,13 +36,13 @@ pub(crate) fn start(
     let (timeout, variable) = (hook.timeout, hook.timeout_variable);
     let obituary = events.clone();
     let watched = processes.start_helper(&argv, variables).and_then(|helper| {
-        let ender = helper.ender();
+        let handle = helper.ender();
         thread::Builder::new()
             .name("hook".to_owned())
             .spawn(move || {
                 let _ = events.send(ended(watch(&helper, timeout, variable)));
             })
-            .map(|_| ender)
+            .map(|_| handle)
     });
     watched.inspect_err(|error| drop(obituary.send(ended(Err(format!("no thread to watch it: {error}")))))).ok()
 }

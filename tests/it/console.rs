@@ -114,7 +114,7 @@ fn a_child_that_would_spin_at_the_end_of_its_stdin_never_sees_one() {
 #[test]
 fn bytes_are_passed_on_as_they_are() {
     let copy = Note::new("bytes");
-    let bytes: Vec<u8> = (0..300_000u32).map(|n| (n % 251) as u8 ^ (n / 251) as u8).collect();
+    let bytes: Vec<u8> = (0..300_000u32).map(|n| ((n % 251) ^ (n / 251 % 251)).to_le_bytes()[0]).collect();
     let script = format!("head -c {} >{}; echo whole", bytes.len(), copy.path());
     let mut shim = sh(&script).set("STOP_LINE", "stop").stdin(Stdio::piped()).spawn();
     let mut stdin = shim.stdin().expect("piped");

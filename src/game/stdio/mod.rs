@@ -107,7 +107,8 @@ impl Stdio {
                 continue;
             }
             if at == 2 && child.descriptors[1].is_some() && is_same(STDOUT, STDERR) {
-                child.descriptors[2] = child.descriptors[1].clone();
+                let output = child.descriptors[1].clone();
+                child.descriptors[2] = output;
                 continue;
             }
             let (source, output, window) = if sys::window_size(sink).is_some() {
