@@ -242,11 +242,8 @@ impl Machine {
     /// Leaves when Shutdown(), the hook and the child are through.
     pub(super) fn leave_if_done(&mut self, out: &mut Effects) {
         let Some(stop) = &self.stop else { return };
-        if let Some(end) = stop.child.gone()
-            && stop.shutdown.lets_leave()
-            && !stop.hook_running
-        {
-            self.leave(stop.first.exit(end, &self.config.stop_ok_codes), out);
+        if stop.child.is_gone() && stop.shutdown.lets_leave() && !stop.hook_running {
+            self.leave(stop.first.exit(stop.child.end(), &self.config.stop_ok_codes), out);
         }
     }
 

@@ -59,6 +59,7 @@ pub(super) struct Draft {
     pub idle_shutdown: Option<Duration>,
     pub max_age: Option<Duration>,
     pub shutdown_timeout: Option<Duration>,
+    #[expect(clippy::option_option, reason = "the outer one is the row's, and always there: its value may be none")]
     pub stop_signal: Option<Option<StopSignal>>,
     pub stop_ok_codes: Option<Vec<u8>>,
     pub stop_scope: Option<StopScope>,

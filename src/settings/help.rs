@@ -54,7 +54,8 @@ fn exit_codes() -> Vec<(String, &'static str)> {
         (code(ExitReason::Config), "bad environment"),
         (code(ExitReason::NotExecutable), "wrapper: PROGRAM cannot be executed"),
         (code(ExitReason::NotFound), "wrapper: PROGRAM was not found"),
-        (format!("{child}+n"), "wrapper: the child died of signal n (137 of a container: its grace period was over); any other code is the child's own"),
+        (format!("{child}+n"), "wrapper: the child died of signal n; any other code is the child's own"),
+        ((child + 9).to_string(), "of a container: killed from outside, its grace period was over"),
     ]
 }
 
