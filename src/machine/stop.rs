@@ -258,12 +258,10 @@ impl Machine {
     /// Leaves when Shutdown(), the hook and the child are through.
     pub(super) fn leave_if_done(&mut self, out: &mut Effects) {
         let Some(stop) = &self.stop else { return };
-        if let Some(end) = stop.child.gone()
-            && stop.shutdown.lets_leave()
-            && !stop.hook_running
-        {
+        if stop.child.is_gone() && stop.shutdown.lets_leave() && !stop.hook_running {
             let never_ran = stop.never_ran.filter(|_| !stop.first.gives_up());
-            self.leave(never_ran.unwrap_or_else(|| stop.first.exit(end, &self.config.stop_ok_codes)), out);
+            let exit = || stop.first.exit(stop.child.end(), &self.config.stop_ok_codes);
+            self.leave(never_ran.unwrap_or_else(exit), out);
         }
     }
 

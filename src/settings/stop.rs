@@ -30,7 +30,7 @@ static OK_CODES: Setting<Vec<u8>> = Setting::several("AGONES_SHIM_STOP_OK_CODES"
 .wrapper_only();
 
 static LINE: Setting<Vec<String>> = Setting::one("AGONES_SHIM_STOP_LINE", "LINE", plain::console_lines)
-    .help(r"Wrapper: line written to the game's stdin at stop, before the stop signal: `stop`, `/save\n/stop`; `\n` separates lines, `\\` is a backslash")
+    .help(r"Wrapper: line for the game's console at stop, before the signal: `stop`; `\n` separates lines, `\\` is one backslash")
     .wrapper_only()
     .common();
 

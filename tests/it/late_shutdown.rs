@@ -11,7 +11,10 @@ use crate::support::{Applies, Game, ScriptedSdk, millis, wait};
 /// A wrapper around a game that ends at SIGUSR2 alone.
 fn saving(game: &Game, sdk: &ScriptedSdk, shutdown_timeout: u32) -> Shim {
     let builder = wrap(specimen(["signals"])).sdk(sdk).set("SDK", "auto").set("READY_TCP", game.port());
-    builder.set("SHUTDOWN_TIMEOUT_SECS", shutdown_timeout).spawn()
+    let shim = builder.set("SHUTDOWN_TIMEOUT_SECS", shutdown_timeout).spawn();
+    // Before that, a signal would end it.
+    wait::until_true("the game", SOON, || shim.output().lines().iter().any(|line| line.text == "ready"));
+    shim
 }
 
 /// The game goes on saving; the SDK server is there now, and is called.

@@ -56,6 +56,8 @@ fn a_sidecar(first: Signal, second: Signal, gap: Duration) {
 
 fn a_wrapper(first: Signal, second: Signal, gap: Duration) {
     let Scene { sdk, mut shim, _game } = at_ready(wrapper);
+    // Before that, a signal would end it.
+    wait::until_true("the game", STOP, || shim.output().lines().iter().any(|line| line.text == "ready"));
     send_both(&shim, first, second, gap);
     let told = if gap < secs(1) { 1 } else { 2 };
     wait::until_true("the stop signals", STOP, || shim.count_lines("signal 15") == told);

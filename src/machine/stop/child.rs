@@ -132,9 +132,18 @@ impl ChildStop {
         self.life == Life::Running
     }
 
-    /// Nothing of it is left, or nothing is waited for; and how it ended.
-    pub(super) fn gone(&self) -> Option<Option<ProcessEnd>> {
-        if let Life::Gone(end) = self.life { Some(end) } else { None }
+    /// Nothing of it is left, or nothing is waited for.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self.life, Life::Gone(_))
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn end(&self) -> Option<ProcessEnd> {
+        match self.life {
+            Life::Ended(end) => Some(end),
+            Life::Gone(end) => end,
+            Life::Running => None,
+        }
     }
 
     /// Takes every step whose time has come.
@@ -146,7 +155,7 @@ impl ChildStop {
         timers: &mut Timers,
         out: &mut Effects,
     ) {
-        if self.gone().is_some() {
+        if self.is_gone() {
             return;
         }
         if self.step == Step::Shutdown && before.shutdown_lets_pass {
@@ -186,7 +195,7 @@ impl ChildStop {
     pub(super) fn step_on(&mut self, is_repeated: bool, config: &Config, out: &mut Effects) {
         match self.step {
             Step::Hook | Step::Line if is_repeated => self.skipped = Some(self.step),
-            Step::Signal if config.stop_signal.is_some() && self.gone().is_none() => out.push(Effect::SendStopSignal),
+            Step::Signal if config.stop_signal.is_some() && !self.is_gone() => out.push(Effect::SendStopSignal),
             // What Shutdown() is waited for is decided there.
             Step::Shutdown | Step::Hook | Step::Line | Step::Signal | Step::Kill => {}
         }
@@ -235,7 +244,7 @@ impl ChildStop {
         self.died_at_once = of_signal && since_told.is_some_and(|time| time <= AT_ONCE);
         match self.life {
             Life::Gone(_) => self.life = Life::Gone(Some(end)),
-            _ if config.stop_scope == StopScope::Child => self.is_gone(now, Some(end), config, out),
+            _ if config.stop_scope == StopScope::Child => self.set_gone(now, Some(end), config, out),
             _ => {
                 self.life = Life::Ended(end);
                 self.rest_due = Some(now + REST_INTERVAL);
@@ -245,8 +254,8 @@ impl ChildStop {
     }
 
     pub(super) fn group_empty(&mut self, now: Instant, config: &Config, out: &mut Effects) {
-        if self.gone().is_none() {
-            self.is_gone(now, self.end(), config, out);
+        if !self.is_gone() {
+            self.set_gone(now, self.end(), config, out);
         }
     }
 
@@ -260,7 +269,7 @@ impl ChildStop {
         out: &mut Effects,
     ) {
         self.listing = false;
-        if self.gone().is_some() {
+        if self.is_gone() {
             return;
         }
         let left = group::describe(members, config);
@@ -287,13 +296,13 @@ impl ChildStop {
     }
 
     pub(super) fn look_due(&mut self, out: &mut Effects) {
-        if self.gone().is_none() && !std::mem::replace(&mut self.listing, true) {
+        if !self.is_gone() && !std::mem::replace(&mut self.listing, true) {
             out.push(Effect::ListGroup);
         }
     }
 
     pub(super) fn kill_due(&mut self, now: Instant, config: &Config, timers: &mut Timers, out: &mut Effects) {
-        if self.gone().is_some() {
+        if self.is_gone() {
             return;
         }
         let after = self.told.map_or(Duration::ZERO, |told| now - told);
@@ -310,15 +319,7 @@ impl ChildStop {
         self.life = Life::Gone(self.end());
     }
 
-    fn end(&self) -> Option<ProcessEnd> {
-        match self.life {
-            Life::Ended(end) => Some(end),
-            Life::Gone(end) => end,
-            Life::Running => None,
-        }
-    }
-
-    fn is_gone(&mut self, now: Instant, end: Option<ProcessEnd>, config: &Config, out: &mut Effects) {
+    fn set_gone(&mut self, now: Instant, end: Option<ProcessEnd>, config: &Config, out: &mut Effects) {
         self.life = Life::Gone(end);
         // With a group that saves on behind a shell, the shell's death says nothing.
         let at_once = self.told.is_some_and(|told| now - told <= AT_ONCE);

@@ -27,8 +27,8 @@ pub(super) fn describe(members: &[GroupMember], config: &Config) -> String {
     let one = |member: &GroupMember| {
         let ignored = signals.iter().filter(|(number, _)| member.ignores(*number)).map(|(_, name)| name.as_str());
         let ignored = ignored.collect::<Vec<_>>().join(" ");
-        let ignores = if ignored.is_empty() { String::new() } else { format!(" (ignores {ignored})") };
-        format!("{} {}{ignores}", member.pid, member.name)
+        let remark = if ignored.is_empty() { String::new() } else { format!(" (ignores {ignored})") };
+        format!("{} {}{remark}", member.pid, member.name)
     };
     let mut text = members.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
     if members.len() > NAMED {
