@@ -14,7 +14,7 @@ use crate::machine::{Event, Reading};
 use crate::net::deadline::Deadline;
 use crate::net::http;
 use crate::net::resolve::Resolver;
-use crate::query;
+use crate::query::{self, Wanted};
 use crate::settings::{CounterSettings, HttpTarget, QueryTarget, Source};
 use crate::worker::Worker;
 
@@ -67,13 +67,15 @@ pub fn scrape(settings: &CounterSettings, resolver: &mut Resolver) -> Result<Rea
     let deadline = Deadline::after(LONGEST.min(settings.interval));
     match &settings.source {
         Source::Metrics { url, metric, missing_is_zero } => get(url, metric, *missing_is_zero, resolver, deadline),
-        Source::Query(target) => ask(target, settings.list.is_some(), resolver, deadline),
+        Source::Query { target, bots } => {
+            ask(target, Wanted { names: settings.list.is_some(), bots: *bots }, resolver, deadline)
+        }
     }
 }
 
-fn ask(target: &QueryTarget, names: bool, resolver: &mut Resolver, deadline: Deadline) -> Result<Reading, String> {
+fn ask(target: &QueryTarget, wanted: Wanted, resolver: &mut Resolver, deadline: Deadline) -> Result<Reading, String> {
     let addresses = resolver.addresses(&target.host, target.port, deadline)?;
-    let answer = query::ask(target, &addresses, names, deadline).map_err(|failure| failure.reason)?;
+    let answer = query::ask(target, &addresses, wanted, deadline).map_err(|failure| failure.reason)?;
     let count = answer.players.ok_or("the answer does not say how many players there are")?;
     Ok(Reading { count, missing: false, capacity: answer.capacity, names: answer.names })
 }

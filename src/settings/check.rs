@@ -175,7 +175,10 @@ fn published(counters: &[CounterSettings]) -> Vec<(&'static str, String)> {
                 let zero = if *missing_is_zero { ", 0 where there is none," } else { "" };
                 (format!("the sum of {}{zero} at {url}{login}", one_line(&metric.to_string())), String::new())
             }
-            Source::Query(target) => (format!("the number of players at {target}"), target.to_string()),
+            Source::Query { target, bots } => {
+                let who = if *bots { "players" } else { "players without the bots" };
+                (format!("the number of {who} at {target}"), target.to_string())
+            }
         };
         let capacity = if *publish_capacity { ", its capacity the most that it takes" } else { "" };
         if let Some(name) = name {

@@ -11,7 +11,8 @@ use super::parse::{Error, Reading};
 use super::row::Setting;
 use super::table::SETTINGS;
 use super::values::quote;
-use super::{CounterSettings, Protocol, QueryTarget, Source, query};
+use super::{CounterSettings, QueryTarget, Source, query};
+use crate::query::protocol::{Names, those_that};
 
 /// So many Counters can be published. One digit, so that a number is no part of a longer one.
 pub(super) const COUNTERS: usize = 9;
@@ -35,6 +36,8 @@ pub(super) const METRIC: &str = "AGONES_SHIM_COUNTER_METRIC";
 pub(super) const QUERY: &str = "AGONES_SHIM_COUNTER_QUERY";
 /// The server's maximum becomes the Counter's capacity.
 pub(super) const CAPACITY: &str = "AGONES_SHIM_COUNTER_CAPACITY";
+/// Whether bots count.
+pub(super) const BOTS: &str = "AGONES_SHIM_COUNTER_BOTS";
 /// What a metric means that is not there.
 pub(super) const MISSING: &str = "AGONES_SHIM_COUNTER_MISSING";
 /// The name of the List.
@@ -99,7 +102,7 @@ impl Draft {
 
     fn counter(&self) -> Option<CounterSettings> {
         let source = match &self.counter_query {
-            Some(target) => Source::Query(target.clone()),
+            Some(target) => Source::Query { target: target.clone(), bots: self.counter_bots? },
             None => Source::Metrics {
                 url: self.counter_url.clone()?,
                 metric: self.counter_metric.clone()?,
@@ -118,17 +121,12 @@ impl Draft {
 
 /// A server that says how many players it has.
 pub(super) fn counted(text: &str) -> Result<QueryTarget, String> {
-    match query::target(text)? {
-        QueryTarget { protocol: Protocol::Udp(_), .. } => {
-            Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
-        }
-        target => Ok(target),
+    let target = query::target(text)?;
+    if target.protocol.counts {
+        Ok(target)
+    } else {
+        Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
     }
-}
-
-/// The protocols whose answers name every player. Minecraft's names a dozen of them at random, and what a plugin likes.
-fn names_players(protocol: &Protocol) -> bool {
-    matches!(protocol, Protocol::A2s | Protocol::Quake3 | Protocol::Quake | Protocol::Teeworlds)
 }
 
 /// Everything that is wrong with Counters and the List together.
@@ -180,6 +178,19 @@ fn misplaced(reading: &Reading, number: usize) -> Vec<Error> {
         let message = format!("\"1\" needs {query}, whose answer has the capacity, and {name} (write 0, or unset it)");
         errors.push(error(CAPACITY, number, message));
     }
+    if draft.counter_bots == Some(false) {
+        let message = match &draft.counter_query {
+            Some(target) if target.protocol.tells_bots => None,
+            Some(target) => Some(format!(
+                "\"0\" cannot be done with {}: its answer does not tell bots from players ({} do; write 1, or unset it)",
+                target.protocol.name,
+                those_that(|protocol| protocol.tells_bots)
+            )),
+            None if reading.is_set(&query) => None,
+            None => Some(format!("\"0\" needs {query}, whose answer tells bots from players (write 1, or unset it)")),
+        };
+        errors.extend(message.map(|message| error(BOTS, number, message)));
+    }
     if draft.counter_missing_is_zero == Some(true) && !reading.is_set(&url) {
         let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");
         errors.push(error(MISSING, number, message));
@@ -202,16 +213,19 @@ fn same_name(draft: &Draft) -> Vec<Error> {
 
 fn list_without_names(reading: &Reading) -> Option<Error> {
     let name = reading.draft.list_name.as_ref()?;
+    let all = || those_that(|protocol| protocol.names == Names::All);
     let wrong = match &reading.draft.counter_query {
-        Some(target) if names_players(&target.protocol) => return None,
-        Some(target) if target.protocol == Protocol::Minecraft => {
-            "cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"
-                .to_owned()
-        }
-        Some(target) => format!(
-            "cannot be filled: {}'s answer has no names in it (a2s, quake3, quake and teeworlds have them)",
-            target.protocol.name()
-        ),
+        Some(target) => match target.protocol.names {
+            Names::All => return None,
+            Names::Sample => format!(
+                "cannot be filled: {}'s answer names a dozen players at random ({} name all)",
+                target.protocol.name,
+                all()
+            ),
+            Names::Nobody => {
+                format!("cannot be filled: {}'s answer has no names in it ({} have them)", target.protocol.name, all())
+            }
+        },
         None if reading.is_set(QUERY) => return None,
         None => format!("needs {QUERY}: the names come with its answer (write a2s://:27015)"),
     };

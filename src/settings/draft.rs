@@ -41,6 +41,7 @@ pub(super) struct Draft {
     pub counter_missing_is_zero: Option<bool>,
     pub counter_query: Option<QueryTarget>,
     pub counter_capacity: Option<bool>,
+    pub counter_bots: Option<bool>,
     pub counter_interval: Option<Duration>,
     pub list_name: Option<String>,
     /// What the variables of the second Counter and of those after it leave, and nothing else.

@@ -35,6 +35,8 @@ pub(crate) use suggest::nearest;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
+pub use crate::query::Target as QueryTarget;
+
 use crate::counter::exposition::Selector;
 
 /// Everything that can be set.
@@ -165,38 +167,6 @@ pub struct LogTarget {
     pub file: Option<String>,
 }
 
-/// A server that answers a query protocol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryTarget {
-    /// What it speaks.
-    pub protocol: Protocol,
-    /// No host is loopback: [`Host::Loopback`].
-    pub host: Host,
-    /// Never 0.
-    pub port: NonZeroU16,
-}
-
-/// How a server is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// Valve's server queries.
-    A2s,
-    /// Minecraft Java's server list ping, over TCP.
-    Minecraft,
-    /// Minecraft Bedrock's (RakNet's) unconnected ping.
-    Bedrock,
-    /// Quake III's getstatus.
-    Quake3,
-    /// QuakeWorld's status.
-    Quake,
-    /// Teeworlds 0.6, which DDNet speaks, and 0.7.
-    Teeworlds,
-    /// Mumble's extended ping.
-    Mumble,
-    /// These bytes, which any answer will do for.
-    Udp(Vec<u8>),
-}
-
 /// Where a TCP probe connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpTarget {
@@ -268,7 +238,12 @@ pub enum Source {
         missing_is_zero: bool,
     },
     /// A server that says how many players it has.
-    Query(QueryTarget),
+    Query {
+        /// Which, and in what protocol.
+        target: QueryTarget,
+        /// Bots count as players.
+        bots: bool,
+    },
 }
 
 /// `AGONES_SHIM_SDK`.

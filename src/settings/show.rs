@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::values::shown_name;
-use super::{Endpoint, Host, HttpTarget, Probe, Protocol, QueryTarget, StatusAddr, StopSignal, TcpTarget};
+use super::{Endpoint, Host, HttpTarget, Probe, StatusAddr, StopSignal, TcpTarget};
 
 /// As it stands in front of a colon and a port: IPv6 in brackets.
 impl fmt::Display for Host {
@@ -40,37 +40,6 @@ impl fmt::Display for Probe {
             Self::File(path) => write!(f, "file {path}"),
             // The arguments may hold a password.
             Self::Exec(argv) => write!(f, "exec {}", shown_name(argv.first().map_or("", String::as_str))),
-        }
-    }
-}
-
-/// `a2s://localhost:27015`, `udp://localhost:7777/ffffffff01`; of a long question the first bytes.
-impl fmt::Display for QueryTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}:{}", self.protocol.name(), self.host, self.port)?;
-        let Protocol::Udp(payload) = &self.protocol else { return Ok(()) };
-        f.write_str("/")?;
-        payload.iter().take(SHOWN_PAYLOAD).try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        if payload.len() > SHOWN_PAYLOAD { f.write_str("...") } else { Ok(()) }
-    }
-}
-
-/// Bytes of a question: names of probes stand in log lines and labels.
-const SHOWN_PAYLOAD: usize = 16;
-
-impl Protocol {
-    /// As it is written in front of `://`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::A2s => "a2s",
-            Self::Minecraft => "minecraft",
-            Self::Bedrock => "bedrock",
-            Self::Quake3 => "quake3",
-            Self::Quake => "quake",
-            Self::Teeworlds => "teeworlds",
-            Self::Mumble => "mumble",
-            Self::Udp(_) => "udp",
         }
     }
 }

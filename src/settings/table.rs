@@ -317,6 +317,18 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        variable: counter::BOTS,
+        group: Group::Counter,
+        default: Default::Text("1"),
+        value: "SWITCH",
+        help: "`0` leaves bots out of the count, where the query's answer tells them: a2s and quake3",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| {
+            one(text, |text| word(text, &[("0", false), ("1", true)])).map(|on| draft.counter_bots = Some(on))
+        },
+    },
+    Setting {
         variable: "AGONES_SHIM_COUNTER_INTERVAL_SECS",
         group: Group::Counter,
         default: Default::Text("30"),

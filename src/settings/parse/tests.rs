@@ -99,7 +99,7 @@ fn everything_can_be_set() {
     assert_eq!(url.url, "http://127.0.0.1:9000/metrics");
     assert_eq!(url.credentials, Some(Secret("ann:secret".into())));
     assert_eq!((first.interval, first.publish_capacity, &first.list), (seconds(10), false, &None));
-    let Source::Query(target) = &second.source else { panic!("{second:?}") };
+    let Source::Query { target, .. } = &second.source else { panic!("{second:?}") };
     assert_eq!((second.name.as_deref(), target.to_string().as_str()), (Some("slots"), "a2s://localhost:27015"));
     assert_eq!((second.interval, second.publish_capacity, &second.list), (seconds(5), true, &None));
     assert_eq!(settings.sdk, SdkMode::Required);
