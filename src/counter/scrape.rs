@@ -92,13 +92,22 @@ fn get(
     if missing_is_zero {
         sum = sum.strict();
     }
-    let response = http::get(url, &addresses, deadline, Some(ACCEPT), BODY_CAP, |chunk| sum.feed(chunk))
-        .map_err(|failure| failure.reason)?;
+    let mut last = None;
+    let feed = |chunk: &[u8]| {
+        last = chunk.last().copied().or(last);
+        sum.feed(chunk);
+    };
+    let response =
+        http::get(url, &addresses, deadline, Some(ACCEPT), BODY_CAP, feed).map_err(|failure| failure.reason)?;
     if response.status != 200 {
         return Err(response.describe());
     }
     if !response.complete {
         return Err(format!("the metrics are more than {} MiB", BODY_CAP >> 20));
+    }
+    // A number that was cut is a smaller number.
+    if !response.framed && last.is_some_and(|byte| byte != b'\n') {
+        return Err("the answer has no length and ends inside a line, so it may have been cut".into());
     }
     match sum.finish() {
         Ok(count) => Ok(Reading { count, ..Reading::default() }),

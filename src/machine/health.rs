@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
 use super::event::CallError;
-use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, ProbeReport, failures};
+use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, Phase, ProbeReport, failures, seconds};
 use crate::exit::ExitReason;
 use crate::settings::SdkMode;
 
@@ -23,6 +23,8 @@ pub(super) struct Health {
     pub(super) alive: Option<bool>,
     /// A round has been asked for and has not ended.
     pub(super) checking: bool,
+    /// So many rounds should have begun since the one under way did, and count as failed.
+    pub(super) overdue: u32,
     /// Failed rounds in a row.
     pub(super) failed_rounds: u32,
     pub(super) readiness_failures: u32,
@@ -71,9 +73,14 @@ impl Machine {
         }
     }
 
-    pub(super) fn health_due(&mut self, out: &mut Effects) {
+    pub(super) fn health_due(&mut self, now: Instant, out: &mut Effects) {
         if self.health.watching && self.stop.is_none() {
-            self.check_liveness(out);
+            // Before it is served, a round may wait for readiness probes that are not its own.
+            if self.health.checking && self.phase >= Phase::Served {
+                self.round_is_overdue(now, out);
+            } else {
+                self.check_liveness(out);
+            }
         }
         self.beat_at_once();
         if self.may_retire() {
@@ -145,6 +152,7 @@ impl Machine {
 
     pub(super) fn liveness_checked(&mut self, now: Instant, reports: &[ProbeReport], out: &mut Effects) {
         self.health.checking = false;
+        let was_counted = std::mem::take(&mut self.health.overdue);
         if self.stop.is_some() || !self.health.watching {
             return;
         }
@@ -160,11 +168,33 @@ impl Machine {
             }
             return;
         }
+        let (reason, overdue) = (failures(reports), was_counted > 0);
+        if !overdue {
+            self.count_failed_round();
+        }
+        self.report_failed_round(now, reason, out);
+    }
+
+    /// The next round would begin now, and one is still under way: that counts as failed, so that a threshold of
+    /// rounds is a time. The first of them is left to the round's own report, which may be here soon and has the reason.
+    fn round_is_overdue(&mut self, now: Instant, out: &mut Effects) {
+        self.health.overdue = self.health.overdue.saturating_add(1);
+        self.count_failed_round();
+        if self.health.overdue > 1 || self.health.failed_rounds >= self.failure_threshold() {
+            let waited = self.health_interval().saturating_mul(self.health.overdue);
+            self.report_failed_round(now, format!("no answer yet after {}", seconds(waited)), out);
+        }
+    }
+
+    fn count_failed_round(&mut self) {
         self.health.alive = Some(false);
         self.health.counts.rounds_failed += 1;
         self.health.failed_rounds = self.health.failed_rounds.saturating_add(1);
         self.health.beat_wanted = false;
-        let (round, threshold, reason) = (self.health.failed_rounds, self.failure_threshold(), failures(reports));
+    }
+
+    fn report_failed_round(&mut self, now: Instant, reason: String, out: &mut Effects) {
+        let (round, threshold) = (self.health.failed_rounds, self.failure_threshold());
         out.push(Effect::Log(Notice::LivenessFailed { reason: reason.clone(), round, threshold }));
         if round >= threshold {
             out.push(Effect::Log(Notice::LivenessLost { rounds: round, reason }));

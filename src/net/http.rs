@@ -10,6 +10,8 @@ use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use ureq::http::{HeaderMap, Version, header};
+
 use crate::net::deadline::Deadline;
 use crate::settings::HttpTarget;
 use wire::Dialed;
@@ -165,7 +167,7 @@ fn exchange(
         // Bounded: it ends up in log lines.
         location: location.map(|value| String::from_utf8_lossy(value.as_bytes()).chars().take(200).collect()),
         complete: false,
-        framed: ["content-length", "transfer-encoding"].iter().any(|name| answer.headers().contains_key(*name)),
+        framed: is_framed(answer.version(), answer.headers()),
     };
     let mut body = answer.body_mut().as_reader();
     let mut chunk = vec![0; CHUNK];
@@ -182,6 +184,14 @@ fn exchange(
         }
         room -= filled;
     }
+}
+
+/// As HTTP has it (RFC 9112 section 6): a length, or chunks, which HTTP/1.0 does not know. Any other transfer coding
+/// ends with the connection.
+fn is_framed(version: Version, headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::TRANSFER_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let is_chunked = codings.flat_map(|value| value.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
+    (is_chunked && version != Version::HTTP_10) || headers.contains_key(header::CONTENT_LENGTH)
 }
 
 fn exchange_reason(error: &ureq::Error, deadline: Deadline) -> String {

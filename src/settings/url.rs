@@ -10,6 +10,11 @@ use super::address::{bracketed_host, host};
 use super::values::{self, port, quote};
 use super::{HttpTarget, Secret};
 
+/// The client writes the first line of its request in one piece of 16 KiB, and the line with user and password in
+/// another, a third longer than they are.
+const LONGEST: usize = 15 * 1024;
+const LONGEST_USER: usize = 8 * 1024;
+
 /// The port of a URL without one.
 const DEFAULT_PORT: NonZeroU16 = NonZeroU16::new(80).expect("80 is not 0");
 
@@ -31,6 +36,9 @@ const PASSWORD: &str = "is not a URL (write @ in a path as %40, and , / ? # in a
 /// An `http://` URL. The answer is a predicate that never quotes what is in
 /// front of the `@`.
 pub(super) fn http(text: &str) -> Result<HttpTarget, String> {
+    if text.len() > LONGEST {
+        return Err(format!("is longer than a URL may be (write at most {LONGEST} bytes)"));
+    }
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err("is not a URL: it has a blank or a control character in it (write %20 for a blank)".into());
     }
@@ -54,6 +62,9 @@ pub(super) fn http(text: &str) -> Result<HttpTarget, String> {
     let path = path.split('#').next().unwrap_or_default();
     let (user, address) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     let wrong_part = |part: &str, wrong: &str| format!("is not a URL: {} {wrong}", quote(part));
+    if user.is_some_and(|user| user.len() > LONGEST_USER) {
+        return Err(format!("has a longer user and password than can be sent (write at most {LONGEST_USER} bytes)"));
+    }
     let credentials = user.filter(|user| !user.is_empty()).map(credentials).transpose()?;
     let (written, number) = split_port(address)?;
     if written.is_empty() {
@@ -118,7 +129,10 @@ fn percent_decoded(text: &str) -> Option<String> {
 /// An item of a list of URLs, fit to be shown: `***` for what may be a user and
 /// a password, also where a comma in the password has torn the URL in two.
 pub(super) fn shown(items: &[&str], index: usize) -> String {
-    let item = items[index];
+    shown_item(items[index], index, is_torn(items, index))
+}
+
+fn shown_item(item: &str, index: usize, is_torn: bool) -> String {
     // Behind a comma, what is in front of :// may be a part of a torn password: only what we know is a scheme there.
     let is_scheme = |text: &str| match index {
         0 => text.chars().all(|c| c.is_ascii_alphanumeric()),
@@ -129,7 +143,7 @@ pub(super) fn shown(items: &[&str], index: usize) -> String {
         _ => ("", "", item),
     };
     match rest.rsplit_once('@') {
-        _ if is_torn(items, index) => format!("{scheme}{mark}***"),
+        _ if is_torn => format!("{scheme}{mark}***"),
         Some((_, address)) => format!("{scheme}{mark}***@{address}"),
         None => item.to_owned(),
     }
@@ -137,14 +151,24 @@ pub(super) fn shown(items: &[&str], index: usize) -> String {
 
 /// A later item has the `@` that this one's user and password end with.
 fn is_torn(items: &[&str], index: usize) -> bool {
-    let begins_anew = |item: &str| item.to_ascii_lowercase().starts_with("http") && item.contains("://");
     items[index + 1..].iter().take_while(|next| !begins_anew(next)).any(|next| next.contains('@'))
 }
 
-/// A whole text of one or several URLs, fit to be shown.
+fn begins_anew(item: &str) -> bool {
+    let is_http = item.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
+    is_http && item.contains("://")
+}
+
+/// A whole text of one or several URLs, fit to be shown. Once from its end to its beginning: it may be long.
 pub(super) fn shown_text(text: &str) -> String {
     let items: Vec<&str> = text.split(',').collect();
-    let shown: Vec<String> = (0..items.len()).map(|index| shown(&items, index)).collect();
+    let mut shown = Vec::with_capacity(items.len());
+    let mut is_torn = false;
+    for (index, item) in items.iter().enumerate().rev() {
+        shown.push(shown_item(item, index, is_torn));
+        is_torn = !begins_anew(item) && (is_torn || item.contains('@'));
+    }
+    shown.reverse();
     shown.join(",")
 }
 
@@ -187,6 +211,31 @@ mod tests {
             assert_eq!(target.credentials, Some(Secret(secret.into())), "{text}");
             assert_eq!(target.url, "http://host/", "{text}");
             assert!(!format!("{target:?}").contains(secret), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_could_not_be_sent_is_an_error() {
+        let of = |length: usize| format!("http://host/{}", "a".repeat(length - 12));
+        assert!(http(&of(LONGEST)).is_ok());
+        let wanted = "is longer than a URL may be (write at most 15360 bytes)";
+        assert_eq!(http(&of(LONGEST + 1)), Err(wanted.into()));
+        let user = |length: usize| http(&format!("http://{}@host/", "a".repeat(length)));
+        assert!(user(LONGEST_USER).is_ok());
+        let wanted = "has a longer user and password than can be sent (write at most 8192 bytes)";
+        assert_eq!(user(LONGEST_USER + 1), Err(wanted.into()));
+    }
+
+    /// Looked at from each comma to the end, a megabyte of them took minutes.
+    #[test]
+    fn a_long_list_is_shown_in_linear_time_and_like_its_items() {
+        let began = std::time::Instant::now();
+        assert_eq!(shown_text(&",".repeat(1 << 20)).len(), 1 << 20);
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+        for text in ["http://a:b,c@d/,x@,http://e", "a,b@,http://c@,HTTP://d,@", ",,@,", "http://x,y,z"] {
+            let items: Vec<&str> = text.split(',').collect();
+            let one_by_one: Vec<String> = (0..items.len()).map(|index| shown(&items, index)).collect();
+            assert_eq!(shown_text(text), one_by_one.join(","), "{text}");
         }
     }
 
