@@ -176,11 +176,11 @@ impl Machine {
     }
 
     /// The next round would begin now, and one is still under way: that counts as failed, so that a threshold of
-    /// rounds is a time. The first of them is left to the round's own report, which may be here soon and has the reason.
+    /// rounds is a time. The line is left to the round's own report, which has the reason, unless the end is here first.
     fn round_is_overdue(&mut self, now: Instant, out: &mut Effects) {
         self.health.overdue = self.health.overdue.saturating_add(1);
         self.count_failed_round();
-        if self.health.overdue > 1 || self.health.failed_rounds >= self.failure_threshold() {
+        if self.health.failed_rounds >= self.failure_threshold() {
             let waited = self.health_interval().saturating_mul(self.health.overdue);
             self.report_failed_round(now, format!("no answer yet after {}", seconds(waited)), out);
         }

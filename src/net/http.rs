@@ -113,7 +113,7 @@ fn is_self_connected(stream: &TcpStream) -> bool {
     matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
 }
 
-/// Gets a URL from the first address that accepts. `on_chunk` sees the body in pieces, at most `body_cap` bytes of
+/// Gets a URL from the first address that accepts, with these headers beside its own. `on_chunk` sees the body in pieces, at most `body_cap` bytes of
 /// it, whatever the status is; when there is more, the rest stays unread and the response is not `complete`.
 ///
 /// # Errors
@@ -123,12 +123,12 @@ pub fn get(
     target: &HttpTarget,
     addresses: &[SocketAddr],
     deadline: Deadline,
-    accept: Option<&str>,
+    headers: &[(&str, &str)],
     body_cap: usize,
     on_chunk: impl FnMut(&[u8]),
 ) -> Result<Response, Failure> {
     let stream = connect(addresses, deadline)?;
-    exchange(target, stream, deadline, accept, body_cap, on_chunk)
+    exchange(target, stream, deadline, headers, body_cap, on_chunk)
         .map_err(|error| Failure::connected(exchange_reason(&error, deadline)))
 }
 
@@ -136,7 +136,7 @@ fn exchange(
     target: &HttpTarget,
     stream: TcpStream,
     deadline: Deadline,
-    accept: Option<&str>,
+    headers: &[(&str, &str)],
     body_cap: usize,
     mut on_chunk: impl FnMut(&[u8]),
 ) -> Result<Response, ureq::Error> {
@@ -153,8 +153,8 @@ fn exchange(
     let agent = ureq::Agent::with_parts(config, dialed.clone(), dialed);
 
     let mut request = agent.get(&target.url).header("Connection", "close");
-    if let Some(accept) = accept {
-        request = request.header("Accept", accept);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
     }
     if let Some(credentials) = &target.credentials {
         request = request.header("Authorization", format!("Basic {}", base64(credentials.0.as_bytes())));
@@ -190,7 +190,8 @@ fn exchange(
 /// ends with the connection.
 fn is_framed(version: Version, headers: &HeaderMap) -> bool {
     let codings = headers.get_all(header::TRANSFER_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let is_chunked = codings.flat_map(|value| value.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
+    let is_chunked =
+        codings.flat_map(|value| value.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
     (is_chunked && version != Version::HTTP_10) || headers.contains_key(header::CONTENT_LENGTH)
 }
 

@@ -24,12 +24,12 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 /// Shown of what it wrote last, in bytes.
 const SHOWN: usize = 160;
 
-/// Runs it once.
+/// Runs it once; the last line that it wrote.
 ///
 /// # Errors
 /// Why it does not pass: it cannot be started, is not over in time, or ends in another way than with 0. With what it
 /// wrote last.
-pub(super) fn run(launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<(), String> {
+pub(crate) fn run(launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<String, String> {
     let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
     let (reader, writer) = io::pipe().map_err(|error| format!("no pipe for its output: {error}"))?;
     let helper = launcher.start_probe(&argv, writer.into()).map_err(|error| error.message)?;
@@ -42,7 +42,8 @@ pub(super) fn run(launcher: &Launcher, argv: &[String], deadline: Deadline) -> R
             Err(error)
         }
     };
-    result.map_err(|reason| said.behind(reason))
+    result.map_err(|reason| said.behind(reason))?;
+    Ok(String::from_utf8_lossy(&said.line).trim().to_owned())
 }
 
 fn await_end(

@@ -112,7 +112,7 @@ impl Prober {
                 http::connect(addresses, deadline).map(|_| Ok(()))
             }),
             Probe::Http(target) => over(&mut self.resolver, &target.host, target.port, deadline, |addresses| {
-                let response = http::get(target, addresses, deadline, None, BODY_CAP, |_: &[u8]| ())?;
+                let response = http::get(target, addresses, deadline, &[], BODY_CAP, |_: &[u8]| ())?;
                 Ok(if response.is_success() { Ok(()) } else { Err(response.describe()) })
             }),
             Probe::Query(target) => over(&mut self.resolver, &target.host, target.port, deadline, |addresses| {
@@ -121,7 +121,7 @@ impl Prober {
             Probe::Log(target) => (line(target, self.lines), true),
             Probe::File(path) => (fs::metadata(path).map(drop).map_err(|error| reason(&error)), false),
             Probe::Exec(argv) => match &self.launcher {
-                Some(launcher) => (exec::run(launcher, argv, deadline), true),
+                Some(launcher) => (exec::run(launcher, argv, deadline).map(drop), true),
                 None => (Err("nothing to start it with".into()), true),
             },
         };

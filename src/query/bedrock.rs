@@ -59,12 +59,13 @@ impl Talk for Bedrock {
 /// The players and the most of them.
 fn counts(fields: &[&[u8]]) -> Result<Reading, String> {
     let mut found = (BEFORE..fields.len()).filter_map(|place| from_protocol_on(&fields[place..]));
-    let reading = found
-        .next()
-        .ok_or("has no numbers of players in its text (write udp:// for another game's RakNet)")?;
+    let reading =
+        found.next().ok_or("has no numbers of players in its text (write udp:// for another game's RakNet)")?;
     match found.next() {
         None => Ok(reading),
-        Some(_) => Err("has two places in its text that may be the players (take the semicolons out of its name)".into()),
+        Some(_) => {
+            Err("has two places in its text that may be the players (take the semicolons out of its name)".into())
+        }
     }
 }
 

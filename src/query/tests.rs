@@ -106,16 +106,8 @@ fn answers() -> Vec<(&'static Protocol, Vec<Vec<u8>>, Reading)> {
         (of("bedrock"), own(&[BEDROCK]), reading(3, 10, None)),
         (of("mumble"), own(&[MUMBLE]), reading(2, 100, None)),
         (of("teeworlds"), own(&[TEEWORLDS_6]), reading(2, 16, both)),
-        (
-            of("teeworlds"),
-            own(&[TEEWORLDS_6_EXTENDED, TEEWORLDS_6_MORE]),
-            reading(3, 63, Some(&["Ann", "Bob", "Cid"])),
-        ),
-        (
-            of("teeworlds"),
-            own(&[TEEWORLDS_6_MORE, TEEWORLDS_6_EXTENDED]),
-            reading(3, 63, Some(&["Ann", "Bob", "Cid"])),
-        ),
+        (of("teeworlds"), own(&[TEEWORLDS_6_EXTENDED, TEEWORLDS_6_MORE]), reading(3, 63, Some(&["Ann", "Bob", "Cid"]))),
+        (of("teeworlds"), own(&[TEEWORLDS_6_MORE, TEEWORLDS_6_EXTENDED]), reading(3, 63, Some(&["Ann", "Bob", "Cid"]))),
         (of("teeworlds"), own(&[TEEWORLDS_7_TOKEN, TEEWORLDS_7]), reading(2, 64, both)),
         (of("minecraft"), vec![minecraft(MINECRAFT_JSON)], reading(2, 20, both)),
         (of("minecraft"), vec![minecraft_kick("§1\x0061\x001.5.2\0A §aserver\x003\x0020")], reading(3, 20, None)),
@@ -156,8 +148,7 @@ fn every_protocol_has_an_answer_and_a_line_in_the_readme() {
 
 #[test]
 fn an_answer_that_is_cut_says_at_most_less() {
-    for (protocol, pieces, whole) in answers().into_iter().filter(|(protocol, ..)| *protocol != of("udp"))
-    {
+    for (protocol, pieces, whole) in answers().into_iter().filter(|(protocol, ..)| *protocol != of("udp")) {
         for (at, piece) in pieces.iter().enumerate() {
             // Valve's split answers have no sum to check: a part that is cut is another answer.
             let is_part = piece.starts_with(b"\xfe\xff\xff\xff");
@@ -208,16 +199,8 @@ fn what_is_no_answer_is_told_in_words() {
         (of("a2s"), vec![b"HTTP/1.1 400 Bad".to_vec()], "begins with 48 54 54 50 2f 31 2e 31"),
         (of("a2s"), vec![A2S_INFO[..55].to_vec()], "ends too early"),
         (of("a2s"), vec![twice.clone(); 5], "asks for a new challenge again and again"),
-        (
-            of("a2s"),
-            vec![b"\xfe\xff\xff\xff\0\0\0\x80\x02\0\0\0".to_vec()],
-            "is compressed, which is not supported",
-        ),
-        (
-            of("a2s"),
-            vec![b"\xfe\xff\xff\xff\0\0\0\0\xff\0\0\0".to_vec()],
-            "is to come in 255 packets, more than 32",
-        ),
+        (of("a2s"), vec![b"\xfe\xff\xff\xff\0\0\0\x80\x02\0\0\0".to_vec()], "is compressed, which is not supported"),
+        (of("a2s"), vec![b"\xfe\xff\xff\xff\0\0\0\0\xff\0\0\0".to_vec()], "is to come in 255 packets, more than 32"),
         (of("a2s"), vec![b"\xfe\xff\xff\xff\0\0\0\0\x02\xff\0\0".to_vec()], "has part 255 of 2, counted from 0"),
         (of("a2s"), vec![b"\xfe\xff\xff\xff\0\0\0\0\x01\0\0\0no".to_vec()], "begins with 6e 6f"),
         (of("mumble"), vec![MUMBLE[..23].to_vec()], "ends too early"),
@@ -229,11 +212,7 @@ fn what_is_no_answer_is_told_in_words() {
             vec![[&BEDROCK[..33], b"\0\x05hello"].concat()],
             "has no numbers of players in its text (write udp:// for another game's RakNet)",
         ),
-        (
-            of("quake3"),
-            vec![b"\xff\xff\xff\xffinfoResponse\n\\a\\b".to_vec()],
-            "begins with ff ff ff ff 69 6e 66 6f",
-        ),
+        (of("quake3"), vec![b"\xff\xff\xff\xffinfoResponse\n\\a\\b".to_vec()], "begins with ff ff ff ff 69 6e 66 6f"),
         (of("quake3"), vec![b"\xff\xff\xff\xffstatusResponse\n\\map\\x\n".to_vec()], "does not say sv_maxclients"),
         (
             of("quake3"),
@@ -264,9 +243,8 @@ fn what_is_no_answer_is_told_in_words() {
 
 #[test]
 fn a_minecraft_status_without_players_is_an_answer_and_a_sample_is_no_list() {
-    let of = |players: &str| {
-        read(of("minecraft"), ID, NAMES, &[&minecraft(&format!(r#"{{"players":{players:<200}}}"#))])
-    };
+    let of =
+        |players: &str| read(of("minecraft"), ID, NAMES, &[&minecraft(&format!(r#"{{"players":{players:<200}}}"#))]);
     let names = |names: Option<&[&str]>, online, max| Ok(Some(reading(online, max, names)));
     assert_eq!(of("null"), Ok(Some(Reading::default())));
     assert_eq!(of(r#"{"online":-1,"max":"many"}"#), Ok(Some(Reading::default())));

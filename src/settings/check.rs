@@ -8,7 +8,8 @@ use std::fmt::Write;
 use super::draft::Draft;
 use super::parse::{Reading, Rejected, Variable};
 use super::table::{self, Default, Reader};
-use super::{CounterSettings, Hook, Hup, KeyValue, Probe, SdkMode, Settings, Source, StopScope, counter};
+use super::values::shown_name;
+use super::{CounterSettings, Hook, Hup, JsonSource, KeyValue, Probe, SdkMode, Settings, Source, StopScope, counter};
 use crate::sdk::game_server::SDK_PREFIX;
 
 /// What is resolved, line by line: `NAME=value`, where it came from, then what
@@ -179,6 +180,12 @@ fn published(counters: &[CounterSettings]) -> Vec<(&'static str, String)> {
                 let who = if *bots { "players" } else { "players without the bots" };
                 (format!("the number of {who} at {target}"), target.to_string())
             }
+            Source::Json(JsonSource { url, count, header, .. }) => {
+                let login = if url.credentials.is_some() { LOGIN } else { "" };
+                let header = header.as_ref().map(|header| format!(", asked with the header {}: ***,", header.name));
+                (format!("{count} of the page {url}{login}{}", header.unwrap_or_default()), String::new())
+            }
+            Source::Exec(argv) => (format!("what {:?} prints", shown_name(&argv[0])), String::new()),
         };
         let capacity = if *publish_capacity { ", its capacity the most that it takes" } else { "" };
         if let Some(name) = name {
@@ -266,6 +273,11 @@ AGONES_SHIM_COUNTER_METRICS_URL= (unset)
 AGONES_SHIM_COUNTER_METRIC= (unset)
 AGONES_SHIM_COUNTER_MISSING=keep (default)
 AGONES_SHIM_COUNTER_QUERY= (unset)
+AGONES_SHIM_COUNTER_JSON_URL= (unset)
+AGONES_SHIM_COUNTER_JSON_COUNT= (unset)
+AGONES_SHIM_COUNTER_JSON_CAPACITY= (unset)
+AGONES_SHIM_COUNTER_JSON_HEADER= (unset)
+AGONES_SHIM_COUNTER_EXEC= (unset)
 AGONES_SHIM_COUNTER_CAPACITY=0 (default)
 AGONES_SHIM_COUNTER_BOTS=1 (default)
 AGONES_SHIM_COUNTER_INTERVAL_SECS=30 (default)

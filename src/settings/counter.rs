@@ -10,8 +10,8 @@ use super::draft::Draft;
 use super::parse::{Error, Reading};
 use super::row::Setting;
 use super::table::SETTINGS;
-use super::values::quote;
-use super::{CounterSettings, QueryTarget, Source, query};
+use super::values::{one_of, quote};
+use super::{CounterSettings, JsonSource, QueryTarget, Source, query};
 use crate::query::protocol::{Names, those_that};
 
 /// So many Counters can be published. One digit, so that a number is no part of a longer one.
@@ -34,6 +34,18 @@ pub(super) const METRICS_URL: &str = "AGONES_SHIM_COUNTER_METRICS_URL";
 pub(super) const METRIC: &str = "AGONES_SHIM_COUNTER_METRIC";
 /// The other source: a server to be asked.
 pub(super) const QUERY: &str = "AGONES_SHIM_COUNTER_QUERY";
+/// Or a page in JSON ...
+pub(super) const JSON_URL: &str = "AGONES_SHIM_COUNTER_JSON_URL";
+/// ... the place of the value on it ...
+pub(super) const JSON_COUNT: &str = "AGONES_SHIM_COUNTER_JSON_COUNT";
+/// ... that of its maximum ...
+pub(super) const JSON_CAPACITY: &str = "AGONES_SHIM_COUNTER_JSON_CAPACITY";
+/// ... and what the page wants to be asked with.
+pub(super) const JSON_HEADER: &str = "AGONES_SHIM_COUNTER_JSON_HEADER";
+/// Or a program.
+pub(super) const EXEC: &str = "AGONES_SHIM_COUNTER_EXEC";
+/// The sources: the variables that make up each.
+const SOURCES: [&[&str]; 4] = [&[METRICS_URL, METRIC], &[QUERY], &[JSON_URL, JSON_COUNT], &[EXEC]];
 /// The server's maximum becomes the Counter's capacity.
 pub(super) const CAPACITY: &str = "AGONES_SHIM_COUNTER_CAPACITY";
 /// Whether bots count.
@@ -76,6 +88,13 @@ impl Setting {
     }
 }
 
+fn numbered_str(variable: &str, number: usize) -> String {
+    match variable.strip_prefix(PREFIX) {
+        Some(rest) if number > 1 => format!("{PREFIX}{number}_{rest}"),
+        _ => variable.to_owned(),
+    }
+}
+
 fn numbered(variable: &'static str, number: usize) -> Cow<'static, str> {
     match variable.strip_prefix(PREFIX) {
         Some(rest) if number > 1 => format!("{PREFIX}{number}_{rest}").into(),
@@ -97,22 +116,43 @@ impl Draft {
     }
 
     fn has_source(&self) -> bool {
-        self.counter_query.is_some() || self.counter_url.is_some()
+        self.counter_query.is_some()
+            || self.counter_url.is_some()
+            || self.counter_json_url.is_some()
+            || self.counter_exec.is_some()
+    }
+
+    fn source(&self) -> Option<Source> {
+        if let Some(target) = &self.counter_query {
+            return Some(Source::Query { target: target.clone(), bots: self.counter_bots? });
+        }
+        if let Some(words) = &self.counter_exec {
+            return Some(Source::Exec(words.argv.clone()));
+        }
+        if let Some(url) = &self.counter_json_url {
+            return Some(Source::Json(JsonSource {
+                url: url.clone(),
+                count: self.counter_json_count.clone()?,
+                capacity: self.counter_json_capacity.clone(),
+                header: self.counter_json_header.clone(),
+            }));
+        }
+        Some(Source::Metrics {
+            url: self.counter_url.clone()?,
+            metric: self.counter_metric.clone()?,
+            missing_is_zero: self.counter_missing_is_zero?,
+        })
     }
 
     fn counter(&self) -> Option<CounterSettings> {
-        let source = match &self.counter_query {
-            Some(target) => Source::Query { target: target.clone(), bots: self.counter_bots? },
-            None => Source::Metrics {
-                url: self.counter_url.clone()?,
-                metric: self.counter_metric.clone()?,
-                missing_is_zero: self.counter_missing_is_zero?,
-            },
-        };
+        let source = self.source()?;
         Some(CounterSettings {
             name: self.counter_name.clone(),
+            // Whoever says where a maximum is, or prints one, wants it published.
+            publish_capacity: self.counter_capacity?
+                || self.counter_json_capacity.is_some()
+                || self.counter_exec.is_some(),
             source,
-            publish_capacity: self.counter_capacity?,
             interval: self.counter_interval?,
             list: self.list_name.clone(),
         })
@@ -141,30 +181,52 @@ pub(super) fn together(reading: &Reading) -> Vec<Error> {
     errors
 }
 
+/// All sources in words: `URL with METRIC, QUERY, ... or EXEC`.
+fn sources(number: usize) -> String {
+    let source = |variables: &[&str]| {
+        let names: Vec<String> = variables.iter().map(|variable| numbered_str(variable, number)).collect();
+        names.join(" with ")
+    };
+    let all = SOURCES.map(source);
+    one_of(&all.each_ref().map(String::as_str))
+}
+
 /// A Counter has a name and one source.
 fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
-    let [name, url, metric, query] = [NAME, METRICS_URL, METRIC, QUERY].map(|variable| numbered(variable, number));
-    let is_set = |variable: &str| reading.is_set(variable);
+    let is_set = |variable: &str| reading.is_set(&numbered_str(variable, number));
     let are_set = |variables: &[&str]| {
-        let set: Vec<&str> = variables.iter().copied().filter(|variable| is_set(variable)).collect();
+        let set: Vec<String> = variables
+            .iter()
+            .filter(|variable| is_set(variable))
+            .map(|variable| numbered_str(variable, number))
+            .collect();
         format!("{} {}", set.join(" and "), if set.len() == 1 { "is" } else { "are" })
     };
+    let sources = sources(number);
     let mut errors = Vec::new();
-    if is_set(&query) && (is_set(&url) || is_set(&metric)) {
-        let others = are_set(&[&url, &metric]);
-        let message = format!("is set, but {others} too (a Counter has one source: {url} with {metric}, or {query})");
-        errors.push(error(QUERY, number, message));
+    let set: Vec<&[&'static str]> =
+        SOURCES.into_iter().filter(|source| source.iter().any(|variable| is_set(variable))).collect();
+    if let [others @ .., last] = set.as_slice()
+        && !others.is_empty()
+    {
+        let others = are_set(&others.concat());
+        let variable = last.iter().find(|variable| is_set(variable)).unwrap_or(&last[0]);
+        errors.push(error(variable, number, format!("is set, but {others} too (a Counter has one source: {sources})")));
     }
     let only_a_list = number == 1 && reading.is_set(LIST_NAME);
-    let missing: &[&str] = match (is_set(&query), is_set(&url), is_set(&metric)) {
-        (true, ..) if is_set(&name) || only_a_list => &[],
-        (true, ..) => &[NAME],
-        (false, false, false) if !is_set(&name) => &[],
-        _ => &[NAME, METRICS_URL, METRIC],
+    let mut wanted: Vec<&'static str> = match set.as_slice() {
+        [source] => source.to_vec(),
+        [] if is_set(NAME) => SOURCES[0].to_vec(),
+        [] => return errors,
+        // Which of them is meant, and so what it lacks, is not known.
+        _ => Vec::new(),
     };
-    let set = are_set(&[&name, &url, &metric, &query]);
-    let message = format!("is not set, but {set} (a Counter has a name and a source: {url} with {metric}, or {query})");
-    let missing = missing.iter().filter(|variable| !is_set(&numbered(variable, number)));
+    if !(only_a_list && wanted == [QUERY]) {
+        wanted.insert(0, NAME);
+    }
+    let all: Vec<&str> = std::iter::once(NAME).chain(SOURCES.concat()).collect();
+    let message = format!("is not set, but {} (a Counter has a name and a source: {sources})", are_set(&all));
+    let missing = wanted.into_iter().filter(|variable| !is_set(variable));
     errors.extend(missing.map(|variable| error(variable, number, message.clone())));
     errors
 }
@@ -174,7 +236,9 @@ fn misplaced(reading: &Reading, number: usize) -> Vec<Error> {
     let Some(draft) = reading.draft.of(number) else { return Vec::new() };
     let [name, url, query] = [NAME, METRICS_URL, QUERY].map(|variable| numbered(variable, number));
     let mut errors = Vec::new();
-    if draft.counter_capacity == Some(true) && !(reading.is_set(&query) && reading.is_set(&name)) {
+    let [json_url, json_capacity, exec] = [JSON_URL, JSON_CAPACITY, EXEC].map(|variable| numbered(variable, number));
+    let tells_capacity = [&query, &json_capacity, &exec].iter().any(|variable| reading.is_set(variable));
+    if draft.counter_capacity == Some(true) && !(tells_capacity && reading.is_set(&name)) {
         let message = format!("\"1\" needs {query}, whose answer has the capacity, and {name} (write 0, or unset it)");
         errors.push(error(CAPACITY, number, message));
     }
@@ -190,6 +254,11 @@ fn misplaced(reading: &Reading, number: usize) -> Vec<Error> {
             None => Some(format!("\"0\" needs {query}, whose answer tells bots from players (write 1, or unset it)")),
         };
         errors.extend(message.map(|message| error(BOTS, number, message)));
+    }
+    for variable in [JSON_CAPACITY, JSON_HEADER] {
+        if reading.is_set(&numbered(variable, number)) && !reading.is_set(&json_url) {
+            errors.push(error(variable, number, format!("is about a page in JSON, so it needs {json_url}")));
+        }
     }
     if draft.counter_missing_is_zero == Some(true) && !reading.is_set(&url) {
         let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use super::words::Words;
 use super::{
-    Endpoint, Hook, Host, HttpTarget, Hup, KeyValue, LogFormat, LogSettings, LogTarget, Pattern, Probe, ProbeSettings,
-    QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopScope, StopSettings, StopSignal,
-    TcpTarget,
+    Endpoint, Header, Hook, Host, HttpTarget, Hup, KeyValue, LogFormat, LogSettings, LogTarget, Pattern, Probe,
+    ProbeSettings, QueryTarget, SdkMode, SdkSettings, Settings, StatusAddr, StatusSettings, StopScope, StopSettings,
+    StopSignal, TcpTarget,
 };
 use crate::counter::exposition::Selector;
+use crate::counter::json::Pointer;
 
 /// `None` is not set. Rows with a default always leave a value.
 #[derive(Debug, Default)]
@@ -42,6 +43,11 @@ pub(super) struct Draft {
     pub counter_query: Option<QueryTarget>,
     pub counter_capacity: Option<bool>,
     pub counter_bots: Option<bool>,
+    pub counter_json_url: Option<HttpTarget>,
+    pub counter_json_count: Option<Pointer>,
+    pub counter_json_capacity: Option<Pointer>,
+    pub counter_json_header: Option<Header>,
+    pub counter_exec: Option<Words>,
     pub counter_interval: Option<Duration>,
     pub list_name: Option<String>,
     /// What the variables of the second Counter and of those after it leave, and nothing else.

@@ -131,7 +131,7 @@ fn without_shell(reading: &Reading) -> Vec<Warning> {
 fn idle_without_counter(reading: &Reading) -> Option<Error> {
     reading.draft.idle_shutdown.filter(|time| !time.is_zero())?;
     let shown = quote(reading.shown.get(table::IDLE_SHUTDOWN)?);
-    let sources = [counter::METRICS_URL, counter::QUERY];
+    let sources = [counter::METRICS_URL, counter::QUERY, counter::JSON_URL, counter::EXEC];
     (!sources.iter().any(|variable| reading.is_set(variable))).then(|| {
         error(
             table::IDLE_SHUTDOWN,

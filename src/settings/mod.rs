@@ -38,6 +38,7 @@ use std::time::Duration;
 pub use crate::query::Target as QueryTarget;
 
 use crate::counter::exposition::Selector;
+use crate::counter::json::Pointer;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq)]
@@ -244,6 +245,32 @@ pub enum Source {
         /// Bots count as players.
         bots: bool,
     },
+    /// A page in JSON.
+    Json(JsonSource),
+    /// A program and its arguments, never empty: it prints how many, and how many there may be.
+    Exec(Vec<String>),
+}
+
+/// A page in JSON, and where on it the numbers are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonSource {
+    /// Where it is.
+    pub url: HttpTarget,
+    /// The value.
+    pub count: Pointer,
+    /// The most that it can be.
+    pub capacity: Option<Pointer>,
+    /// Sent with the request.
+    pub header: Option<Header>,
+}
+
+/// A header of a request: a token, usually.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `Authorization`, say.
+    pub name: String,
+    /// Never shown.
+    pub value: Secret,
 }
 
 /// `AGONES_SHIM_SDK`.

@@ -105,10 +105,7 @@ mod tests {
             ("quake3://10.0.0.7:27960", query("quake3", ip("10.0.0.7"), 27960)),
             ("quake://[::1]:27500", query("quake", ip("::1"), 27500)),
             ("teeworlds://:8303", query("teeworlds", Host::Loopback, 8303)),
-            (
-                "udp://:7777/FFfe00",
-                QueryTarget { payload: vec![0xff, 0xfe, 0], ..query("udp", Host::Loopback, 7777) },
-            ),
+            ("udp://:7777/FFfe00", QueryTarget { payload: vec![0xff, 0xfe, 0], ..query("udp", Host::Loopback, 7777) }),
             ("minecraft://:1?proxy=1", QueryTarget { proxy: true, ..query("minecraft", Host::Loopback, 1) }),
             ("minecraft://h:1/?proxy=1", QueryTarget { proxy: true, ..query("minecraft", name("h"), 1) }),
             ("minecraft://:1?proxy=0", query("minecraft", Host::Loopback, 1)),

@@ -115,12 +115,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A value as it may be shown: passwords of URLs and the arguments of commands become `***`.
+    /// A value as it may be shown: passwords of URLs, the arguments of commands and headers become `***`.
     #[must_use]
     pub fn shown(&self, text: &str) -> String {
         match self.value {
             _ if self.is_url => url::shown_text(text),
             "COMMAND" => words::shown(text),
+            "HEADER" => "***".to_owned(),
             _ => text.to_owned(),
         }
     }

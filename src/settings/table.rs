@@ -305,6 +305,62 @@ pub const SETTINGS: &[Setting] = &[
         parse: |draft, text| one(text, counter::counted).map(|target| draft.counter_query = Some(target)),
     },
     Setting {
+        variable: counter::JSON_URL,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "URL",
+        help: "Where the value is read instead: a page in JSON, `http://` only",
+        readers: SHIM,
+        is_url: true,
+        parse: |draft, text| {
+            let target = url::http(text).map_err(|wrong| vec![format!("{} {wrong}", quote(&url::shown(&[text], 0)))]);
+            target.map(|target| draft.counter_json_url = Some(target))
+        },
+    },
+    Setting {
+        variable: counter::JSON_COUNT,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "POINTER",
+        help: "Place of the value on the page, as a JSON pointer: `/players/online`. An array or object counts its length",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, str::parse).map(|pointer| draft.counter_json_count = Some(pointer)),
+    },
+    Setting {
+        variable: counter::JSON_CAPACITY,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "POINTER",
+        help: "Place of the most that it can be, which becomes the Counter's capacity",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| one(text, str::parse).map(|pointer| draft.counter_json_capacity = Some(pointer)),
+    },
+    Setting {
+        variable: counter::JSON_HEADER,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "HEADER",
+        help: "Header sent with the request for the page, `Name: value`; never shown",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| {
+            let header = url::header(text).map_err(|wrong| vec![format!("\"***\" {wrong}")]);
+            header.map(|header| draft.counter_json_header = Some(header))
+        },
+    },
+    Setting {
+        variable: counter::EXEC,
+        group: Group::Counter,
+        default: Default::Nothing,
+        value: "COMMAND",
+        help: "Program that prints the value instead: its last line is `COUNT`, or `COUNT CAPACITY`, and it exits 0. Written like `AGONES_SHIM_READY_EXEC`",
+        readers: SHIM,
+        is_url: false,
+        parse: |draft, text| command(text).map(|words| draft.counter_exec = Some(words)),
+    },
+    Setting {
         variable: counter::CAPACITY,
         group: Group::Counter,
         default: Default::Text("0"),

@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 
 use super::address::{bracketed_host, host};
 use super::values::{self, port, quote};
-use super::{HttpTarget, Secret};
+use super::{Header, HttpTarget, Secret};
 
 /// The client writes the first line of its request in one piece of 16 KiB, and the line with user and password in
 /// another, a third longer than they are.
@@ -97,6 +97,28 @@ fn split_port(address: &str) -> Result<(&str, Option<&str>), String> {
         Some((before, _)) if end > 0 && !before.is_empty() => Err("is not a URL: only a port can follow the ]".into()),
         Some((before, number)) => Ok((&address[..end + before.len()], Some(number))),
     }
+}
+
+/// `Name: value`. The messages say nothing of the value.
+pub(super) fn header(text: &str) -> Result<Header, String> {
+    let wrong = "is not a header (write Name: value)";
+    let (name, value) = text.split_once(':').ok_or(wrong)?;
+    let value = value.trim();
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) || value.is_empty() {
+        return Err(wrong.into());
+    }
+    if !value.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
+        return Err("has a letter outside ASCII or a control character in its value".into());
+    }
+    if text.len() > LONGEST_USER {
+        return Err(format!("is longer than a header may be (write at most {LONGEST_USER} bytes)"));
+    }
+    // What the client writes itself would be there twice.
+    if ["host", "connection", "content-length", "transfer-encoding"].contains(&name.to_ascii_lowercase().as_str()) {
+        return Err("is a header that the shim writes itself".into());
+    }
+    Ok(Header { name: name.to_owned(), value: Secret(value.to_owned()) })
 }
 
 /// `user:password`, percent-decoded. The messages say nothing of either.
@@ -211,6 +233,17 @@ mod tests {
             assert_eq!(target.credentials, Some(Secret(secret.into())), "{text}");
             assert_eq!(target.url, "http://host/", "{text}");
             assert!(!format!("{target:?}").contains(secret), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_a_name_and_a_value_that_no_message_shows() {
+        let good = header("X-Api-Key:  s3cret ").expect("good");
+        assert_eq!((good.name.as_str(), good.value.0.as_str()), ("X-Api-Key", "s3cret"));
+        assert!(!format!("{good:?}").contains("s3cret"));
+        for text in ["s3cret", ": s3cret", "A b: s3cret", "A:", "A: s3cr\u{e9}t", "A: s3\ncret", "Host: s3cret"] {
+            let message = header(text).expect_err(text);
+            assert!(!message.contains("s3"), "{message}");
         }
     }
 

@@ -163,11 +163,8 @@ fn bots_can_be_left_out_of_the_count_and_keep_no_server_from_ending_idle() {
     game.answer(a2s_with(10, 16, 10, None));
     let sdk = ScriptedSdk::start();
     sdk.set_counter("players", 5, 100);
-    let mut shim = asking(sidecar(&port), "a2s", &game)
-        .set("COUNTER_BOTS", 0)
-        .set("IDLE_SHUTDOWN_SECS", "2")
-        .sdk(&sdk)
-        .spawn();
+    let mut shim =
+        asking(sidecar(&port), "a2s", &game).set("COUNTER_BOTS", 0).set("IDLE_SHUTDOWN_SECS", "2").sdk(&sdk).spawn();
     shim.wait_for_line(READY, SOON);
     wait::until_true("nobody plays", SOON, || sdk.counter("players") == Some(0));
     sdk.set_state("Allocated");
@@ -176,7 +173,10 @@ fn bots_can_be_left_out_of_the_count_and_keep_no_server_from_ending_idle() {
 
     game.answer(quake3(&["ann"], 16));
     for (protocol, wanted) in [
-        ("minecraft", "\"0\" cannot be done with minecraft: its answer does not tell bots from players (a2s and quake3 do"),
+        (
+            "minecraft",
+            "\"0\" cannot be done with minecraft: its answer does not tell bots from players (a2s and quake3 do",
+        ),
         ("quake", "\"0\" cannot be done with quake"),
     ] {
         let finished = asking(sidecar(&port), protocol, &game).set("COUNTER_BOTS", 0).run(SOON);
@@ -203,7 +203,8 @@ fn an_a2s_server_that_does_not_name_its_players_is_counted_and_its_list_stays() 
         .spawn();
     shim.wait_for_line(READY, SOON);
     wait::until_true("two names", SOON, || sdk.list("names") == ["ann", "bob"]);
-    for (count, names) in [(3, None), (4, Some(&[][..])), (5, Some(&["Max Players"][..])), (6, Some(&["ann", ""][..]))] {
+    for (count, names) in [(3, None), (4, Some(&[][..])), (5, Some(&["Max Players"][..])), (6, Some(&["ann", ""][..]))]
+    {
         game.answer(a2s_with(count, 16, 0, names));
         wait::until_true("the count", SOON, || sdk.counter("players") == Some(count.into()));
         assert_eq!(sdk.list("names"), ["ann", "bob"], "{names:?}");

@@ -107,7 +107,8 @@ impl Example {
         let Some(Probe::Query(target)) = settings.liveness.first() else { panic!("{}: no query", self.name) };
         let deadline = Deadline::after(secs(5));
         let addresses = Resolver::new().addresses(&target.host, target.port, deadline).expect("it is loopback");
-        query::ask(target, &addresses, query::Wanted { names: true, bots: true }, deadline).expect("it has answered before")
+        query::ask(target, &addresses, query::Wanted { names: true, bots: true }, deadline)
+            .expect("it has answered before")
     }
 
     /// Waits until the server tells of one player, with this name if it gives names.

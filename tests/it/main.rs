@@ -10,6 +10,7 @@ mod compare;
 mod corpus;
 mod counter;
 mod counter_query;
+mod counter_sources;
 mod demo;
 mod deny;
 mod docker;

@@ -304,7 +304,8 @@ fn kick(text: &str) -> Vec<u8> {
 /// Case 64.
 #[test]
 fn a_minecraft_server_that_knows_the_old_ping_alone_is_ready_and_counted() {
-    let port = minecraft(|question| (question == b"\xfe\x01").then(|| kick("\u{a7}1\x0061\x001.5.2\0A server\x003\x0020")));
+    let port =
+        minecraft(|question| (question == b"\xfe\x01").then(|| kick("\u{a7}1\x0061\x001.5.2\0A server\x003\x0020")));
     assert_eq!(counted(format!("minecraft://127.0.0.1:{port}")), "players=3/20");
     // One that says why it closes.
     let port = minecraft(|question| {
