@@ -25,6 +25,9 @@ impl FromStr for Pointer {
         if text.len() > 1000 {
             return Err("is longer than a JSON pointer may be (write at most 1000 bytes)".into());
         }
+        if text.chars().any(char::is_control) {
+            return Err("is not a JSON pointer: it has a control character in it (write /players/online)".into());
+        }
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("is not a JSON pointer (write /{})", text.replace('.', "/")));
         };

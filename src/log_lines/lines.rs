@@ -204,7 +204,7 @@ fn is_utf16(line: &[u8]) -> bool {
     const BEGINNING: usize = 64;
     let pairs = &line[..line.len().min(BEGINNING) & !1];
     let nuls = pairs.chunks_exact(2).filter(|pair| pair[1] == 0).count();
-    line.len() % 2 == 0 && nuls > 0 && nuls >= pairs.len() / 8
+    line.len().is_multiple_of(2) && nuls > 0 && nuls >= pairs.len() / 8
 }
 
 fn without_hole(text: &[u8]) -> &[u8] {

@@ -142,13 +142,12 @@ fn a_page_without_a_length_that_ends_inside_a_line_is_no_reading() {
             .sdk(&sdk)
             .spawn();
         shim.wait_for_line(READY, SOON);
-        match wanted {
-            Some(wanted) => assert_eq!(sdk.wait_for_call("UpdateCounter", SOON).detail, wanted, "{answer:?}"),
-            None => {
-                let line = shim.wait_for_line(SCRAPE_FAILED, SOON).text;
-                assert!(line.contains("ends inside a line, so it may have been cut"), "{answer:?}: {line}");
-                sdk.assert_none("UpdateCounter");
-            }
+        if let Some(wanted) = wanted {
+            assert_eq!(sdk.wait_for_call("UpdateCounter", SOON).detail, wanted, "{answer:?}");
+        } else {
+            let line = shim.wait_for_line(SCRAPE_FAILED, SOON).text;
+            assert!(line.contains("ends inside a line, so it may have been cut"), "{answer:?}: {line}");
+            sdk.assert_none("UpdateCounter");
         }
         stops_cleanly(&mut shim);
     }

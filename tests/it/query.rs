@@ -280,13 +280,13 @@ fn minecraft(answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + 'static) -> u16 
 }
 
 /// A sidecar that is ready by this query and counts by it, and what the SDK server then shows.
-fn counted(query: String) -> String {
+fn counted(query: &str) -> String {
     let sdk = ScriptedSdk::start();
     sdk.set_counter("players", 0, 100);
     let mut shim = shim()
-        .set("READY_QUERY", &query)
+        .set("READY_QUERY", query)
         .set("COUNTER_NAME", "players")
-        .set("COUNTER_QUERY", &query)
+        .set("COUNTER_QUERY", query)
         .set("COUNTER_CAPACITY", 1)
         .sdk(&sdk)
         .spawn();
@@ -306,12 +306,12 @@ fn kick(text: &str) -> Vec<u8> {
 fn a_minecraft_server_that_knows_the_old_ping_alone_is_ready_and_counted() {
     let port =
         minecraft(|question| (question == b"\xfe\x01").then(|| kick("\u{a7}1\x0061\x001.5.2\0A server\x003\x0020")));
-    assert_eq!(counted(format!("minecraft://127.0.0.1:{port}")), "players=3/20");
+    assert_eq!(counted(&format!("minecraft://127.0.0.1:{port}")), "players=3/20");
     // One that says why it closes.
     let port = minecraft(|question| {
         Some(kick(if question == b"\xfe\x01" { "A server\u{a7}4\u{a7}20" } else { "Protocol error" }))
     });
-    assert_eq!(counted(format!("minecraft://127.0.0.1:{port}")), "players=4/20");
+    assert_eq!(counted(&format!("minecraft://127.0.0.1:{port}")), "players=4/20");
 }
 
 /// Case 65.
@@ -327,7 +327,7 @@ fn a_minecraft_server_behind_a_proxy_is_told_who_asks() {
         let length = u8::try_from(status.len()).ok()?;
         is_right.then(|| [&[length + 2, 0, length], &status[..]].concat())
     });
-    assert_eq!(counted(format!("minecraft://127.0.0.1:{port}?proxy=1")), "players=5/50");
+    assert_eq!(counted(&format!("minecraft://127.0.0.1:{port}?proxy=1")), "players=5/50");
     let without = shim().set("LIVE_QUERY", format!("minecraft://127.0.0.1:{port}")).arg("probe").run(SOON);
     assert_eq!(without.code, 69, "{}", without.stderr);
     assert!(without.stderr.contains("connection"), "{}", without.stderr);
