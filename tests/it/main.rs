@@ -11,6 +11,7 @@ mod console;
 mod corpus;
 mod counter;
 mod counter_query;
+mod counter_sources;
 mod demo;
 mod deny;
 mod docker;

@@ -69,7 +69,15 @@ fn is_whole(input: &[u8]) -> bool {
     input.windows(4).any(|window| window == b"\r\n\r\n") || input.windows(2).any(|window| window == b"\n\n")
 }
 
+/// Of `/path?query`, or of the whole URL, which every server has to understand too (RFC 9112 section 3.2.2).
 fn path(target: &[u8]) -> &[u8] {
+    let is_absolute = target.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http://"));
+    let target = if is_absolute {
+        let behind_host = target[7..].iter().position(|byte| b"/?".contains(byte)).map_or(target.len(), |at| at + 7);
+        &target[behind_host..]
+    } else {
+        target
+    };
     target.split(|&byte| byte == b'?').next().unwrap_or_default()
 }
 
