@@ -49,6 +49,7 @@ pub mod machine;
 pub mod net;
 pub mod probe;
 pub mod query;
+pub mod rcon;
 pub mod runtime;
 pub mod sdk;
 pub mod settings;

@@ -10,7 +10,7 @@ use super::values::{is_digits, port, quote};
 use super::{Host, StatusAddr, TcpTarget};
 
 /// A TCP probe: `8085`, `host:8085` or `[::1]:8085`.
-pub(super) fn tcp(text: &str) -> Result<TcpTarget, String> {
+pub(crate) fn tcp(text: &str) -> Result<TcpTarget, String> {
     if is_digits(text) {
         return Ok(TcpTarget { host: Host::Loopback, port: port(text)? });
     }

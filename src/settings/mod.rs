@@ -29,8 +29,10 @@ mod values;
 mod words;
 
 pub use address::status_addr;
+pub(crate) use address::tcp;
 pub use pattern::Pattern;
 pub(crate) use suggest::nearest;
+pub(crate) use values::{one_of, quote, seconds};
 
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;

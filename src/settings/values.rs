@@ -24,7 +24,7 @@ pub(super) const MOST_ITEMS: usize = 64;
 pub(super) const SHOWN: usize = 120;
 
 /// A time above 0.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match seconds_or_zero(text)? {
         Duration::ZERO => Err("is not a number of seconds above 0 (write 1 or 0.5)".into()),
         time => Ok(time),
@@ -157,7 +157,7 @@ pub(super) fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String
 }
 
 /// `a, b or c`.
-pub(super) fn one_of(names: &[&str]) -> String {
+pub(crate) fn one_of(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),
@@ -199,7 +199,7 @@ pub(super) fn list<T>(
 
 /// The text in quotes, with escapes for what a terminal would act on, cut where
 /// it would flood the line.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
