@@ -31,6 +31,11 @@ pub enum Command {
     Sdk(SdkCall),
     /// `agones-shim probe`
     Probe,
+    /// `agones-shim rcon URL COMMAND...`
+    Rcon {
+        /// As they stand: src/commands/rcon.rs reads them.
+        args: Vec<OsString>,
+    },
     /// `agones-shim status [ADDR] [--watch]`
     Status {
         /// Instead of `AGONES_SHIM_STATUS_ADDR`.
@@ -113,7 +118,7 @@ impl fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 /// The commands that have a name.
-const COMMANDS: [&str; 5] = ["local-sdk", "check", "sdk", "probe", "status"];
+const COMMANDS: [&str; 6] = ["local-sdk", "check", "sdk", "probe", "rcon", "status"];
 
 /// The calls of `sdk`, with what each takes.
 const CALLS: [(&str, &str); 9] = [
@@ -161,6 +166,7 @@ fn named(name: &OsStr, mut parser: Parser) -> Result<Command, Usage> {
         Some("local-sdk") => Ok(Command::LocalSdk { args: rest(parser) }),
         Some("check") => nothing_more(&mut parser, "check", Command::Check),
         Some("probe") => nothing_more(&mut parser, "probe", Command::Probe),
+        Some("rcon") => Ok(Command::Rcon { args: rest(parser) }),
         Some("sdk") => sdk(&rest(parser)),
         Some("status") => status(&mut parser),
         _ => Err(unknown_command(name)),

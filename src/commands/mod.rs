@@ -1,6 +1,7 @@
 //! The commands that end by themselves: everything but the sidecar and the wrapper.
 
 pub mod cli;
+mod rcon;
 pub mod run;
 mod status;
 
@@ -35,6 +36,7 @@ pub fn run(command: Result<Command, Usage>, environment: Vec<Variable>) -> ExitR
         Ok(Command::LocalSdk { args }) => local_sdk::run(args),
         Ok(Command::Sdk(call)) => sdk(&call, environment),
         Ok(Command::Probe) => probe(environment),
+        Ok(Command::Rcon { args }) => rcon::run(&args, &environment),
         Ok(Command::Status { addr, watch }) => status(addr, watch, environment),
         Ok(Command::Sidecar | Command::Wrapper { .. }) => unreachable!("main runs these two itself"),
     }

@@ -14,12 +14,13 @@ const WIDTH: usize = 100;
 const NAME_AND_VERSION: &str = concat!("agones-shim ", env!("CARGO_PKG_VERSION"));
 
 /// How to call it, and for what.
-const COMMANDS: [(&str, &str); 9] = [
+const COMMANDS: [(&str, &str); 10] = [
     ("agones-shim", "sidecar: runs beside the game, in its Pod or on its host"),
     ("agones-shim -- PROGRAM [ARG...]", "wrapper: the game's entrypoint, runs it as its child"),
     ("agones-shim check", "prints the resolved settings, or every error in them"),
     ("agones-shim probe", "one round of the liveness probes: exit 0 or 69"),
     ("agones-shim sdk CALL [ARG...]", "one SDK call, from a hook or a shell (see below)"),
+    ("agones-shim rcon URL COMMAND...", "one command over a game's remote console (see below)"),
     ("agones-shim status [ADDR] [--watch]", "shows what the status endpoint says"),
     ("agones-shim local-sdk [OPTION...]", "a local SDK server: try it all with no cluster"),
     ("agones-shim --help", "this text"),
@@ -39,18 +40,25 @@ const CALLS: [&str; 9] = [
     "counter NAME [VALUE]",
 ];
 
+/// What there is to say of `agones-shim rcon`.
+const RCON: &str = "source://, telnet://, quake3://, quake://, webrcon:// or battleye://, then HOST:PORT; no HOST is loopback. The password is in AGONES_SHIM_RCON_PASSWORD or in the file AGONES_SHIM_RCON_PASSWORD_FILE. --match prints the groups of the first match, blank separated, instead of the answer; SECONDS are 5 unless set.";
+
 /// Exit codes with their meaning; what a child gave is the last.
 fn exit_codes() -> Vec<(String, &'static str)> {
     let code = |reason: ExitReason| reason.code().to_string();
     let child = ExitReason::Child(ProcessEnd::Signaled(0)).code();
     vec![
         (code(ExitReason::Stopped), "stopped as asked (wrapper: the child's own 0)"),
+        (code(ExitReason::NoMatch), "rcon --match: no match in the answer"),
         (code(ExitReason::Usage), "bad argument"),
-        (code(ExitReason::GameServerGone), "the game server is gone: readiness deadline, or liveness"),
+        (
+            code(ExitReason::GameServerGone),
+            "the game server is gone: readiness deadline, or liveness; rcon: no answer in time",
+        ),
         (code(ExitReason::Bug), "a bug in agones-shim"),
         (code(ExitReason::System), "the system refused: threads, signals, fork"),
         (code(ExitReason::NoSdk), "AGONES_SHIM_SDK=required and no SDK; sdk CALL: no answer in time"),
-        (code(ExitReason::Rejected), "sdk CALL: the SDK server refused"),
+        (code(ExitReason::Rejected), "sdk CALL: the SDK server refused; rcon: the game refused the password"),
         (code(ExitReason::Config), "bad environment"),
         (code(ExitReason::NotExecutable), "wrapper: PROGRAM cannot be executed"),
         (code(ExitReason::NotFound), "wrapper: PROGRAM was not found"),
@@ -69,6 +77,8 @@ pub fn help() -> String {
     text += "\nCalls of agones-shim sdk:\n";
     // A call stays on one line: its blanks are no places to break at.
     wrap(&mut text, &CALLS.map(|call| call.replace(' ', "\u{a0}")).join(", "), 2);
+    text += "\nConsoles of agones-shim rcon [--match REGEX] [--timeout SECONDS] URL COMMAND...:\n";
+    wrap(&mut text, RCON, 2);
     text += "\nSettings are environment variables. An empty one counts as unset.\n";
     wrap(&mut text, "Times are in seconds from 0.001 to ten years, decimals allowed. Lists are comma separated.", 0);
     let mut group = None;
@@ -156,7 +166,7 @@ mod tests {
             let line = format!("  {}={}", setting.variable, setting.value);
             assert!(help.lines().any(|found| found.split("  [").next() == Some(&line)), "{line}");
         }
-        for code in ["0", "64", "69", "70", "71", "75", "76", "78", "126", "127", "128+n"] {
+        for code in ["0", "1", "64", "69", "70", "71", "75", "76", "78", "126", "127", "128+n"] {
             assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");
         }
         for call in CALLS {

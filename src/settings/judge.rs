@@ -29,8 +29,9 @@ fn living() -> impl Iterator<Item = &'static str> {
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
 
-/// Set by the shim itself in the environment of its hooks.
-const OWN: [&str; 2] = ["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"];
+/// Set by the shim itself in the environment of its hooks, or read by `agones-shim rcon` there.
+const OWN: [&str; 4] =
+    ["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID", "AGONES_SHIM_RCON_PASSWORD", "AGONES_SHIM_RCON_PASSWORD_FILE"];
 
 /// Everything about the settings together.
 pub(super) fn together(reader: Reader, reading: &Reading) -> (Vec<Error>, Vec<Warning>) {
