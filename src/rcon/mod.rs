@@ -1,6 +1,6 @@
 //! A game's remote console: one command, and what the game answers.
 //!
-//! Each protocol is a pure [`Console`] from bytes to steps, with bounds on what it keeps; `connection.rs` is the only
+//! Each protocol is a pure `Console` from bytes to steps, with bounds on what it keeps; `connection.rs` is the only
 //! part that has sockets. A command may be one that must not run twice: it is sent once, and never again.
 
 mod battleye;
