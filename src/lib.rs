@@ -37,20 +37,26 @@
 //! follows from an allocation or from none. Out of scope: anything about one
 //! game, traffic, restarts, TLS.
 
-pub mod beat;
-pub mod commands;
-pub mod counter;
-pub mod exit;
-pub mod game;
-pub mod insight;
-pub mod local_sdk;
-pub mod log_lines;
-pub mod machine;
-pub mod net;
-pub mod probe;
-pub mod query;
-pub mod rcon;
-pub mod runtime;
-pub mod sdk;
-pub mod settings;
-pub mod worker;
+mod beat;
+mod commands;
+mod counter;
+mod exit;
+mod game;
+mod insight;
+#[cfg(feature = "local-sdk")]
+mod local_sdk;
+mod log_lines;
+mod machine;
+mod net;
+mod probe;
+mod query;
+mod rcon;
+mod runtime;
+mod sdk;
+mod settings;
+#[doc(hidden)]
+pub mod testing;
+mod worker;
+
+pub use commands::main;
+pub use game::signal::block as block_signals;

@@ -2,21 +2,10 @@
 //!
 //! The only exit, and the only reader of the process's environment.
 
-use agones_shim::commands::cli::{self, Command};
-use agones_shim::commands::{self, run};
-use agones_shim::game::signal;
-
 fn main() {
-    let signals = signal::block();
+    let signals = agones_shim::block_signals();
     let environment = std::env::vars_os().collect();
-    let reason = match cli::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Sidecar) => run::sidecar(signals, environment),
-        Ok(Command::Wrapper { argv }) => run::wrapper(signals, environment, &argv),
-        other => {
-            signals.release();
-            commands::run(other, environment)
-        }
-    };
+    let reason = agones_shim::main(signals, std::env::args_os().skip(1), environment);
     // Not by returning: gRPC's threads would be waited for.
     std::process::exit(reason.code().into());
 }

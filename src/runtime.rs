@@ -73,8 +73,12 @@ impl<S: Sdk> Runtime<S> {
         argv: Vec<OsString>,
         (sender, events): (Sender<Event>, Receiver<Event>),
     ) -> io::Result<Self> {
-        let runs_programs =
-            settings.readiness.iter().chain(&settings.liveness).any(|probe| matches!(probe, Probe::Exec(_)));
+        let runs_programs = settings
+            .readiness
+            .probes
+            .iter()
+            .chain(&settings.liveness.probes)
+            .any(|probe| matches!(probe, Probe::Exec(_)));
         let launcher = if runs_programs { Some(processes.launcher()?) } else { None };
         // A game that is not started yet has written nothing: what is in the file is of an earlier one.
         let watch = settings.log_probe().map(|target| watch::spawn(target, config.wrapper, sender.clone()));
@@ -160,7 +164,7 @@ impl<S: Sdk> Runtime<S> {
             status.tell(News::Report(Box::new(Report {
                 snapshot: self.machine.snapshot(Instant::now()),
                 calls: self.calls.clone(),
-                sdk_endpoint: self.settings.sdk_endpoint.to_string(),
+                sdk_endpoint: self.settings.sdk.endpoint.to_string(),
             })));
         }
     }
@@ -274,7 +278,7 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_stop_hook(&mut self, reason: &str) {
-        if let Some(hook) = &self.settings.stop_hook {
+        if let Some(hook) = &self.settings.stop.hook {
             let variables = [("AGONES_SHIM_STOP_REASON".into(), reason.into())];
             let variables = variables.into_iter().chain(child_pid(self.child.as_ref())).collect();
             hook::start(&mut self.processes, hook, variables, Event::HookEnded, self.sender.clone());
@@ -282,7 +286,7 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_allocated_hook(&mut self, variables: Vec<(String, String)>) {
-        if let Some(hook) = &self.settings.allocated_hook {
+        if let Some(hook) = &self.settings.allocation.hook {
             let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
             let variables = variables.chain(child_pid(self.child.as_ref())).collect();
             self.allocated_hook =
@@ -341,7 +345,7 @@ mod tests {
     use crate::game::sys::Signals;
     use crate::machine::CallError;
     use crate::sdk::game_server::{Counter, GameServer, List, State};
-    use crate::settings::{KeyValue, parse};
+    use crate::settings::KeyValue;
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.
     struct Broken {
@@ -415,7 +419,7 @@ mod tests {
     fn a_panic_of_the_state_thread_goes_through_shutdown_and_ends_with_70() {
         // Nobody listens on port 1.
         let environment = [("AGONES_SHIM_READY_TCP".into(), "127.0.0.1:1".into())];
-        let (settings, _) = parse::sidecar(environment).expect("good settings");
+        let (settings, _) = Settings::read(false, environment).expect("good settings");
         let config = Config::new(&settings, false, None, 0);
         let (calls, called) = channel();
         let (sender, events) = channel();

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agones_shim::counter::exposition::{Selector, Sum};
+use agones_shim::testing::counter::exposition::{Selector, Sum};
 
 use super::figures::{Figure, Subject, Table, millis};
 use super::meter::{self, megabytes};

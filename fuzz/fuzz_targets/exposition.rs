@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::counter::exposition::fuzz(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::testing::counter::exposition::fuzz(bytes));

@@ -3,4 +3,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::local_sdk::fuzz::http(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::testing::local_sdk::fuzz::http(bytes));

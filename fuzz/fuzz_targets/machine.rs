@@ -4,5 +4,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = agones_shim::machine::tests::walk::fuzz(bytes);
+    let _ = agones_shim::testing::machine::tests::walk::fuzz(bytes);
 });

@@ -3,4 +3,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::rcon::fuzz(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::testing::rcon::fuzz(bytes));

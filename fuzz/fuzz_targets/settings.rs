@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::settings::fuzz::fuzz(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::testing::settings::fuzz(bytes));

@@ -3,4 +3,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::insight::status::fuzz(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agones_shim::testing::insight::status::fuzz(bytes));

@@ -1,120 +1,109 @@
-//! The commands that end by themselves: everything but the sidecar and the wrapper.
+//! What can be asked of agones-shim: one table, one file a command.
+//!
+//! **A new command** is its file with a `static COMMAND` and its place in [`COMMANDS`], and a test. Help, completions,
+//! the man page and suggestions follow from it.
 
-pub mod cli;
+mod args;
+mod check;
+mod completion;
+mod help;
+#[cfg(feature = "local-sdk")]
+mod local_sdk;
+mod man;
+mod output;
+mod probe;
 mod rcon;
-pub mod run;
+mod run;
+mod sdk;
 mod status;
 
-use std::io::{self, Write};
+#[cfg(test)]
+mod tests;
 
-use crate::commands::cli::{Command, SdkCall, Usage};
-use crate::commands::run::{refused, reject, say};
+use std::ffi::OsString;
+
 use crate::exit::ExitReason;
-use crate::game::signal;
-use crate::insight::logging;
-use crate::local_sdk::{self, json, request};
-use crate::machine::CallErrorKind;
-use crate::probe;
-use crate::sdk::once::{self, Reply};
-use crate::settings::parse::{self, Variable};
-use crate::settings::{Probe, StatusAddr, check, help};
+use crate::game::signal::Blocked;
+use crate::settings::Variable;
+use crate::settings::engine::row::AnySetting;
+use args::{Asked, Usage};
+pub use help::{all as help_all, short as help_short, version};
+use output::{print, say};
 
-/// Runs one.
+/// In the order of help.
+const COMMANDS: &[&Command] = &[
+    &check::COMMAND,
+    &probe::COMMAND,
+    &sdk::COMMAND,
+    &rcon::COMMAND,
+    &status::COMMAND,
+    #[cfg(feature = "local-sdk")]
+    &local_sdk::COMMAND,
+    &completion::COMMAND,
+    &man::COMMAND,
+    &help::COMMAND,
+];
+
+/// Something that has a name, does one thing and ends. The sidecar and the wrapper have none: they are run.rs.
+struct Command {
+    name: &'static str,
+    /// What may stand behind the name, for help.
+    arguments: &'static str,
+    /// In one line of the help of all.
+    summary: &'static str,
+    /// The words and options that it takes, each with what it means.
+    words: &'static [(&'static str, &'static str)],
+    /// What else there is to say, in paragraphs.
+    details: &'static [&'static str],
+    /// The settings that it reads.
+    reads: Reads,
+    run: fn(Vec<OsString>, Vec<Variable>) -> Result<ExitReason, Usage>,
+}
+
+/// Which settings a command reads.
+#[derive(Clone, Copy)]
+enum Reads {
+    Nothing,
+    /// On behalf of the sidecar and the wrapper.
+    All,
+    /// These, and what is logged.
+    Some(&'static [&'static [&'static dyn AnySetting]]),
+}
+
+impl Reads {
+    fn reads(self, setting: &dyn AnySetting) -> bool {
+        let variable = setting.row().variable;
+        match self {
+            Self::Nothing => false,
+            Self::All => true,
+            Self::Some(settings) => settings.iter().copied().flatten().any(|read| read.row().variable == variable),
+        }
+    }
+}
+
+fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().copied().find(|command| command.name == name)
+}
+
+/// Does what these arguments, without the program's own name, ask for.
 #[must_use]
-pub fn run(command: Result<Command, Usage>, environment: Vec<Variable>) -> ExitReason {
-    match command {
-        Err(usage) => {
-            say(&usage.to_string());
-            ExitReason::Usage
-        }
-        Ok(Command::Help) => print(&help::help()),
-        Ok(Command::Version) => print(&help::version()),
-        Ok(Command::Check) => match check::check(environment) {
-            Ok(text) => print(&text),
-            Err(rejected) => reject(&rejected),
-        },
-        Ok(Command::LocalSdk { args }) => local_sdk::run(args),
-        Ok(Command::Sdk(call)) => sdk(&call, environment),
-        Ok(Command::Probe) => probe(environment),
-        Ok(Command::Rcon { args }) => rcon::run(&args, &environment),
-        Ok(Command::Status { addr, watch }) => status(addr, watch, environment),
-        Ok(Command::Sidecar | Command::Wrapper { .. }) => unreachable!("main runs these two itself"),
-    }
-}
-
-/// One SDK call. Its answer goes to stdout as the JSON that Agones' HTTP gateway would have given.
-fn sdk(call: &SdkCall, environment: Vec<Variable>) -> ExitReason {
-    let settings = match parse::sdk(environment) {
-        Ok((settings, _)) => settings,
-        Err(rejected) => return reject(&rejected),
+pub fn main(signals: Blocked, args: impl IntoIterator<Item = OsString>, environment: Vec<Variable>) -> ExitReason {
+    let asked = match args::parse(args) {
+        Ok(Asked::Sidecar) => return run::sidecar(signals, environment),
+        Ok(Asked::Wrapper { argv }) => return run::wrapper(signals, environment, &argv),
+        other => other,
     };
-    // Without a logger of ours, gRPC's C core writes lines of its own to stderr.
-    let log = logging::start(&settings.log);
-    let reason = match once::call(&settings, call) {
-        Ok(Reply::Empty) => ExitReason::Stopped,
-        Ok(Reply::GameServer(game_server)) => print_json(&request::Reply::GameServer(game_server)),
-        Ok(Reply::Counter(counter)) => print_json(&request::Reply::Counter(counter)),
-        Err(error) => {
-            say(&format!("sdk {}: {}", call.name(), error.message));
-            match error.kind {
-                CallErrorKind::Rejected => ExitReason::Rejected,
-                CallErrorKind::Unavailable | CallErrorKind::DeadlineExceeded => ExitReason::NoSdk,
-            }
-        }
-    };
-    // A system that refuses the log's thread has not kept the call from being made.
-    if let Ok(log) = log {
-        log.flush();
-    }
-    reason
-}
-
-fn print_json(reply: &request::Reply) -> ExitReason {
-    print(&(json::reply(reply) + "\n"))
-}
-
-/// One liveness round: silent where it passes, else every probe that failed and why.
-fn probe(environment: Vec<Variable>) -> ExitReason {
-    let variables = environment.clone();
-    let settings = match parse::probe(environment) {
-        Ok((settings, _)) => settings,
-        Err(rejected) => return reject(&rejected),
-    };
-    let runs_programs = settings.liveness.iter().any(|probe| matches!(probe, Probe::Exec(_)));
-    let launcher = match runs_programs.then(|| signal::helpers(variables)).map(|mut processes| processes.launcher()) {
-        Some(Err(error)) => return refused("cannot start the thread that starts programs", &error),
-        Some(Ok(launcher)) => Some(launcher),
-        None => None,
-    };
-    let reports = probe::liveness_round(&settings, launcher.as_ref());
-    let failed =
-        reports.iter().filter_map(|report| Some(format!("{}: {}", report.probe, report.outcome.as_ref().err()?)));
-    let failed: Vec<String> = failed.collect();
-    if failed.is_empty() {
-        return ExitReason::Stopped;
-    }
-    say(&failed.join("\n"));
-    ExitReason::GameServerGone
-}
-
-/// The address given, else that of the environment.
-fn status(addr: Option<StatusAddr>, watch: bool, environment: Vec<Variable>) -> ExitReason {
-    let addr = match addr {
-        Some(addr) => Some(addr),
-        None => match parse::status(environment) {
-            Ok((settings, _)) => settings.status_addr,
-            Err(rejected) => return reject(&rejected),
-        },
-    };
-    let Some(addr) = addr else {
-        say("status: no address (write agones-shim status 9360, or set AGONES_SHIM_STATUS_ADDR)");
-        return ExitReason::Usage;
-    };
-    status::run(&addr, watch)
-}
-
-/// Text on stdout. Whoever closes it early has read enough.
-fn print(text: &str) -> ExitReason {
-    let _ = io::stdout().write_all(text.as_bytes());
-    ExitReason::Stopped
+    signals.release();
+    let done = asked.and_then(|asked| match asked {
+        Asked::ShortHelp => Ok(print(&help::short())),
+        Asked::Help => Ok(print(&help::all())),
+        Asked::HelpOf(command) => Ok(print(&help::of(command))),
+        Asked::Version => Ok(print(&help::version())),
+        Asked::Named { command, args } => (command.run)(args, environment),
+        Asked::Sidecar | Asked::Wrapper { .. } => unreachable!("run above"),
+    });
+    done.unwrap_or_else(|usage| {
+        say(&usage.to_string());
+        ExitReason::Usage
+    })
 }

@@ -7,14 +7,15 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read, Write};
 use std::time::Duration;
 
-use crate::commands::run::{refused, say};
+use super::args::Usage;
+use super::output::{refused, say};
+use super::{Command, Reads};
 use crate::exit::ExitReason;
 use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::rcon::{self, Failure, Protocol, Target};
-use crate::settings::parse::Variable;
 use crate::settings::pattern::pattern;
-use crate::settings::{Pattern, Secret, help, quote, seconds};
+use crate::settings::{Pattern, Secret, Variable, quote, seconds};
 
 const PASSWORD: &str = "AGONES_SHIM_RCON_PASSWORD";
 const PASSWORD_FILE: &str = "AGONES_SHIM_RCON_PASSWORD_FILE";
@@ -24,6 +25,22 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const LONGEST_COMMAND: usize = 4000;
 /// Of a password.
 const LONGEST_PASSWORD: usize = 512;
+
+pub(super) static COMMAND: Command = Command {
+    name: "rcon",
+    arguments: "[--match REGEX] [--timeout SECONDS] URL COMMAND...",
+    summary: "one command over a game's remote console, and its answer",
+    words: &[
+        ("--match", "prints the groups of the first match, blank separated, instead of the answer"),
+        ("--timeout", "from the first connect to the last byte, 5 s unless set"),
+    ],
+    details: &[
+        "URL is source://, telnet://, quake3://, quake://, webrcon:// or battleye://, then HOST:PORT; no HOST is loopback.",
+        "The password is in AGONES_SHIM_RCON_PASSWORD or in the file AGONES_SHIM_RCON_PASSWORD_FILE.",
+    ],
+    reads: Reads::Nothing,
+    run: |args, environment| run(&args, &environment),
+};
 
 /// What was asked for.
 #[derive(Debug, PartialEq)]
@@ -35,15 +52,12 @@ struct Request {
 }
 
 /// Runs it.
-pub(super) fn run(args: &[OsString], environment: &[Variable]) -> ExitReason {
-    let request = match parse(args) {
-        Ok(Some(request)) => request,
-        Ok(None) => return print(help::help().as_bytes()),
-        Err(wrong) => {
-            say(&format!("rcon: {wrong}"));
-            return ExitReason::Usage;
-        }
-    };
+fn run(args: &[OsString], environment: &[Variable]) -> Result<ExitReason, Usage> {
+    let request = parse(args).map_err(|wrong| Usage::new(format!("rcon: {wrong}")))?;
+    Ok(asked(&request, environment))
+}
+
+fn asked(request: &Request, environment: &[Variable]) -> ExitReason {
     let password = match password(environment, request.target.protocol) {
         Ok(password) => password,
         Err(wrong) => {
@@ -57,7 +71,7 @@ pub(super) fn run(args: &[OsString], environment: &[Variable]) -> ExitReason {
     let answer =
         addresses.and_then(|addresses| rcon::run(target, &addresses, &request.command, password.as_ref(), deadline));
     let (reason, exit) = match answer {
-        Ok(answer) => return show(&request, without(password.as_ref(), answer)),
+        Ok(answer) => return show(request, without(password.as_ref(), answer)),
         Err(Failure::Unanswered(reason)) => (reason, ExitReason::GameServerGone),
         Err(Failure::Refused(reason)) => (reason, ExitReason::Rejected),
     };
@@ -115,8 +129,7 @@ fn print(text: &[u8]) -> ExitReason {
     }
 }
 
-/// `None` is a wish for help.
-fn parse(args: &[OsString]) -> Result<Option<Request>, String> {
+fn parse(args: &[OsString]) -> Result<Request, String> {
     let args: Vec<&str> =
         args.iter().map(|arg| arg.to_str().ok_or("an argument is not UTF-8 text")).collect::<Result<_, _>>()?;
     let mut args = args.into_iter();
@@ -129,7 +142,6 @@ fn parse(args: &[OsString]) -> Result<Option<Request>, String> {
         let (option, joined) = arg.split_once('=').map_or((arg, None), |(option, value)| (option, Some(value)));
         let mut value = |what: &str| joined.or_else(|| args.next()).ok_or(format!("{option} needs {what}"));
         match option {
-            "--help" | "-h" => return Ok(None),
             "--match" => {
                 let text = value("a regular expression, as --match '([0-9]+) players'")?;
                 found = Some(pattern(text).map_err(|wrong| format!("--match: {} {wrong}", quote(text)))?);
@@ -153,7 +165,7 @@ fn parse(args: &[OsString]) -> Result<Option<Request>, String> {
     if command.len() > LONGEST_COMMAND {
         return Err(format!("the command is longer than {LONGEST_COMMAND} bytes"));
     }
-    Ok(Some(Request { target, command, pattern: found, timeout }))
+    Ok(Request { target, command, pattern: found, timeout })
 }
 
 /// From the environment; the messages show nothing of it.

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
+use std::io;
 use std::sync::mpsc::channel;
 
+use super::output::{refused, reject};
 use crate::exit::ExitReason;
 use crate::game::signal::Blocked;
 use crate::insight::logging;
@@ -13,18 +14,17 @@ use crate::machine::{Config, Notice};
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
 use crate::sdk::quiet;
-use crate::settings::parse::{self, Rejected, Variable, Warning};
-use crate::settings::{SdkMode, Settings};
+use crate::settings::{SdkMode, Settings, Variable, Warning};
 
 /// Runs beside the game.
 #[must_use]
-pub fn sidecar(signals: Blocked, environment: Vec<Variable>) -> ExitReason {
+pub(super) fn sidecar(signals: Blocked, environment: Vec<Variable>) -> ExitReason {
     run(signals, environment, None)
 }
 
 /// Runs around the game.
 #[must_use]
-pub fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsString]) -> ExitReason {
+pub(super) fn wrapper(signals: Blocked, environment: Vec<Variable>, argv: &[OsString]) -> ExitReason {
     run(signals, environment, Some(argv))
 }
 
@@ -34,8 +34,7 @@ fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) 
     unsafe {
         quiet::without_backup_poller();
     }
-    let parsed = if argv.is_some() { parse::wrapper(environment.clone()) } else { parse::sidecar(environment.clone()) };
-    let (settings, warnings) = match parsed {
+    let (settings, warnings) = match Settings::read(argv.is_some(), environment.clone()) {
         Ok(parsed) => parsed,
         Err(rejected) => return reject(&rejected),
     };
@@ -61,7 +60,7 @@ fn life(
     }
     // std seeds each such hasher anew from the kernel's random numbers.
     let chance = RandomState::new().hash_one(std::process::id());
-    let config = Config::new(&settings, argv.is_some(), pod_hostname(&environment), chance);
+    let config = Config::new(&settings, argv.is_some(), pod_name(&environment), chance);
     let notifier = Notifier::new(&environment).unwrap_or_else(|error| {
         runtime::write(&Notice::NotifyUnusable { error: error.to_string() });
         None
@@ -72,17 +71,17 @@ fn life(
         None => signals.sidecar(environment, events.clone())?,
     };
     runtime::write(&started(&settings, argv.is_some()));
-    let sdk = GrpcSdk::new(settings.sdk_endpoint.clone(), settings.sdk_call_timeout);
+    let sdk = GrpcSdk::new(settings.sdk.endpoint.clone(), settings.sdk.call_timeout);
     let argv = argv.unwrap_or_default().to_vec();
     Ok(Runtime::new(settings, config, sdk, processes, notifier, argv, (events, received))?.run())
 }
 
 fn started(settings: &Settings, wrapper: bool) -> Notice {
-    let sdk = match settings.sdk {
+    let sdk = match settings.sdk.mode {
         SdkMode::Off => "off".to_owned(),
-        SdkMode::Auto | SdkMode::Required => settings.sdk_endpoint.to_string(),
+        SdkMode::Auto | SdkMode::Required => settings.sdk.endpoint.to_string(),
     };
-    let readiness: Vec<String> = settings.readiness.iter().map(ToString::to_string).collect();
+    let readiness: Vec<String> = settings.readiness.probes.iter().map(ToString::to_string).collect();
     Notice::Started {
         version: env!("CARGO_PKG_VERSION"),
         mode: if wrapper { "wrapper" } else { "sidecar" },
@@ -91,28 +90,11 @@ fn started(settings: &Settings, wrapper: bool) -> Notice {
     }
 }
 
-/// A Pod's hostname is its name, unless it has hostNetwork. Only Kubernetes sets this variable.
-fn pod_hostname(environment: &[Variable]) -> Option<String> {
-    let inside = environment.iter().any(|(name, _)| name == "KUBERNETES_SERVICE_HOST");
-    inside.then(nix::unistd::gethostname)?.ok()?.into_string().ok()
-}
-
-/// Every error of the environment on stderr, before anything was done.
-#[must_use]
-pub fn reject(rejected: &Rejected) -> ExitReason {
-    say(&rejected.to_string());
-    ExitReason::Config
-}
-
-/// What the system does not give.
-pub(crate) fn refused(what: &str, error: &io::Error) -> ExitReason {
-    say(&format!("{what}: {error}"));
-    ExitReason::System
-}
-
-/// A line for people where there is no log: each of its lines names the program.
-pub fn say(text: &str) {
-    let lines: String = text.lines().flat_map(|line| ["agones-shim: ", line, "\n"]).collect();
-    // A closed stderr is no reason to fail.
-    let _ = io::stderr().write_all(lines.as_bytes());
+/// The name of the Pod that this runs in; only Kubernetes sets the first variable. Where the downward API gives it as
+/// `POD_NAME`, that is it; else the hostname, which is the node's in a Pod with hostNetwork.
+fn pod_name(environment: &[Variable]) -> Option<String> {
+    let value = |wanted: &str| environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    value("KUBERNETES_SERVICE_HOST")?;
+    let name = value("POD_NAME").filter(|name| !name.is_empty());
+    name.map_or_else(nix::unistd::gethostname, Ok).ok()?.into_string().ok()
 }

@@ -2,18 +2,21 @@
 //!
 //! It takes any version's page: what is missing there is not shown here.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU16;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::commands::run::say;
+use super::args::{Argument, Arguments, Usage, utf8};
+use super::output::{reject, say};
+use super::{Command, Reads};
 use crate::exit::ExitReason;
 use crate::net::deadline::Deadline;
 use crate::net::http;
 use crate::net::resolve::Resolver;
-use crate::settings::{Host, HttpTarget, StatusAddr};
+use crate::settings::{Host, HttpTarget, StatusAddr, Variable, insight, status_addr};
 
 /// The endpoint itself waits for 3 s at most.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,25 +24,85 @@ const BODY_CAP: usize = 1024 * 1024;
 /// Between two looks.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Shows it once, or again and again.
-#[must_use]
-pub fn run(addr: &StatusAddr, watch: bool) -> ExitReason {
+pub(super) static COMMAND: Command = Command {
+    name: "status",
+    arguments: "[ADDR] [--watch] [--json]",
+    summary: "shows what the status endpoint says",
+    words: &[("--watch", "again and again, each second (-w)"), ("--json", "the whole answer, for programs")],
+    details: &["ADDR is where the endpoint of the running shim listens: 9360, or 127.0.0.1:9360."],
+    reads: Reads::Some(insight::STATUS),
+    run: |args, environment| Ok(run(&parse(args)?, environment)),
+};
+
+/// What to show, and how.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Instead of `AGONES_SHIM_STATUS_ADDR`.
+    pub addr: Option<StatusAddr>,
+    pub watch: bool,
+    pub json: bool,
+}
+
+pub(super) fn parse(args: Vec<OsString>) -> Result<Options, Usage> {
+    let mut options = Options { addr: None, watch: false, json: false };
+    let mut arguments = Arguments::new(args);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Argument::Option(option) if option == "--watch" || option == "-w" => options.watch = true,
+            Argument::Option(option) if option == "--json" => options.json = true,
+            Argument::Value(value) if options.addr.is_none() => {
+                let text = utf8(&value)?;
+                let addr = status_addr(text).map_err(|wrong| Usage::new(format!("status: {text:?} {wrong}")))?;
+                options.addr = Some(addr);
+            }
+            other => return Err(Usage::unexpected(&COMMAND, &other)),
+        }
+    }
+    Ok(options)
+}
+
+/// The address given, else that of the environment.
+fn run(options: &Options, environment: Vec<Variable>) -> ExitReason {
+    let addr = match &options.addr {
+        Some(addr) => Some(addr.clone()),
+        None => match insight::read_status_endpoint(environment) {
+            Ok((addr, _)) => addr,
+            Err(rejected) => return reject(&rejected),
+        },
+    };
+    let Some(addr) = addr else {
+        say("status: no address (write agones-shim status 9360, or set AGONES_SHIM_STATUS_ADDR)");
+        return ExitReason::Usage;
+    };
+    let show_page = |page: &Value| if options.json { format!("{page}\n") } else { render(page) };
     let mut resolver = Resolver::new();
-    let terminal = io::stdout().is_terminal();
-    if !watch {
-        return match look(addr, &mut resolver) {
+    if !options.watch {
+        return match look(&addr, &mut resolver) {
             // Whoever closes it early has read enough.
-            Ok(page) => show(&render(&page)).map_or(ExitReason::Stopped, |()| ExitReason::Stopped),
+            Ok(page) => show(&show_page(&page)).map_or(ExitReason::Stopped, |()| ExitReason::Stopped),
             Err(error) => {
                 say(&format!("status: {error}"));
                 ExitReason::GameServerGone
             }
         };
     }
+    let redraws = io::stdout().is_terminal() && !options.json;
     loop {
-        let page = look(addr, &mut resolver).map_or_else(|error| format!("{error}\n"), |page| render(&page));
+        let page = match look(&addr, &mut resolver) {
+            Ok(page) => show_page(&page),
+            // A program reads pages; what keeps one from coming is for people.
+            Err(error) if options.json => {
+                say(&format!("status: {error}"));
+                String::new()
+            }
+            Err(error) => format!("{error}\n"),
+        };
         // Home, then each line to its end and the rest of the screen are cleared: that does not flicker.
-        let text = if terminal { format!("\x1b[H{}\x1b[J", page.replace('\n', "\x1b[K\n")) } else { page + "\n" };
+        let text = match page {
+            page if redraws => format!("\x1b[H{}\x1b[J", page.replace('\n', "\x1b[K\n")),
+            page if options.json => page,
+            page => page + "\n",
+        };
         if show(&text).is_err() {
             return ExitReason::Stopped;
         }

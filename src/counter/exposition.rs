@@ -1,6 +1,6 @@
 //! Metrics text (Prometheus text format, OpenMetrics) -> the sum of the series that were asked for.
 //!
-//! Pure and streaming: bytes come in chunks of any size, memory stays below [`MAX_LINE`] whatever arrives, time is
+//! Pure and streaming: bytes come in chunks of any size, memory stays below `sum::MAX_LINE` whatever arrives, time is
 //! linear in the input. A line that cannot be read spoils itself alone.
 //! Deliberately not here: types, units, histograms and exemplars mean nothing to a sum, so they are stepped over.
 
@@ -9,7 +9,9 @@ mod selector;
 mod sum;
 
 pub use selector::Selector;
-pub use sum::{Cause, MAX_LINE, MAX_READING, NoReading, Sum};
+#[cfg(test)]
+use sum::MAX_LINE;
+pub use sum::{Cause, MAX_READING, NoReading, Sum};
 
 #[cfg(test)]
 mod tests;

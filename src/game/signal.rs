@@ -76,7 +76,7 @@ impl Blocked {
     ///
     /// # Errors
     /// Where ctrlc cannot start its thread or set its handlers.
-    pub fn sidecar(
+    pub(crate) fn sidecar(
         self,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         events: Sender<Event>,
@@ -105,7 +105,7 @@ impl Blocked {
     ///
     /// # Errors
     /// Where the thread cannot be started, or the kernel refuses the orphans.
-    pub fn wrapper(
+    pub(crate) fn wrapper(
         self,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         stop: StopSettings,

@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use crate::machine::{Notice, Phase, View};
-use crate::settings::parse::Variable;
+use crate::settings::Variable;
 
 /// The socket of the service manager.
 #[derive(Debug)]

@@ -32,6 +32,7 @@ use crate::net::resolve::Resolver;
 use crate::runtime::write;
 use crate::sdk::stats::CallStats;
 use crate::settings::StatusAddr;
+use crate::settings::insight::ANSWER_TIMEOUT;
 use crate::worker::{Worker, panic_message};
 
 /// Connections at the same time; one more closes the oldest.
@@ -44,8 +45,6 @@ const SPARE_DESCRIPTORS: u64 = 16;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Between tries to listen.
 const LISTEN_INTERVAL: Duration = Duration::from_secs(1);
-/// The state thread may be inside an SDK call, whose deadline is 2 s by default.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// A report this young answers the next client too.
 const FRESH: Duration = Duration::from_millis(50);
 /// The state thread usually answers within microseconds: wait for it before looking at the sockets again.

@@ -135,8 +135,9 @@ impl Notice {
             }
             Self::SdkOff => "As set. Unset `AGONES_SHIM_SDK` to use Agones.",
             Self::ForeignGameServer { .. } => {
-                "Give each Pod with hostNetwork a port of its own for the SDK server, or drop hostNetwork. Until then the \
-                 wrong GameServer may be set Ready or shut down."
+                "Give each Pod with hostNetwork a port of its own for the SDK server (`spec.sdkServer.grpcPort` of the \
+                 GameServer) and its name as `POD_NAME` (downward API, `metadata.name`), or drop hostNetwork. Until then \
+                 the wrong GameServer may be set Ready or shut down."
             }
             Self::IntervalNotBelowPeriod { .. } => {
                 "Set `AGONES_SHIM_HEALTH_INTERVAL_SECS` to half of `spec.health.periodSeconds`, or unset it."

@@ -65,24 +65,28 @@ impl Config {
     pub fn new(settings: &Settings, wrapper: bool, pod_hostname: Option<String>, chance: u64) -> Self {
         Self {
             wrapper,
-            sdk: settings.sdk,
-            sdk_connect_timeout: settings.sdk_connect_timeout,
-            shutdown_timeout: settings.shutdown_timeout,
-            ready_timeout: settings.ready_timeout,
-            health_interval: settings.health_interval,
-            live_failure_threshold: settings.live_failure_threshold.map(std::num::NonZeroU32::get),
+            sdk: settings.sdk.mode,
+            sdk_connect_timeout: settings.sdk.connect_timeout,
+            shutdown_timeout: settings.stop.shutdown_timeout,
+            ready_timeout: settings.readiness.timeout,
+            health_interval: settings.liveness.interval,
+            live_failure_threshold: settings.liveness.failure_threshold.map(std::num::NonZeroU32::get),
             publishes: settings.counters.iter().map(Publishes::new).collect(),
-            liveness_is_readiness: settings.liveness.iter().all(|probe| settings.readiness.contains(probe)),
+            liveness_is_readiness: settings
+                .liveness
+                .probes
+                .iter()
+                .all(|probe| settings.readiness.probes.contains(probe)),
             ready_lines: settings.log_probe().map_or(0, |target| target.count.get()),
             stop_timeout: settings.stop.timeout,
             stop_scope: settings.stop.scope,
-            stop_hook: settings.stop_hook.is_some(),
-            wait_for_sdk: settings.wait_for_sdk,
-            labels: settings.labels.clone(),
-            annotations: settings.annotations.clone(),
-            allocated_hook: settings.allocated_hook.is_some(),
-            idle_shutdown: settings.idle_shutdown,
-            max_age: settings.max_age.map(|age| jittered(age, chance)),
+            stop_hook: settings.stop.hook.is_some(),
+            wait_for_sdk: settings.sdk.wait,
+            labels: settings.metadata.labels.clone(),
+            annotations: settings.metadata.annotations.clone(),
+            allocated_hook: settings.allocation.hook.is_some(),
+            idle_shutdown: settings.allocation.idle_shutdown,
+            max_age: settings.allocation.max_age.map(|age| jittered(age, chance)),
             pod_hostname,
         }
     }

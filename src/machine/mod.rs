@@ -37,12 +37,9 @@ use std::time::{Duration, Instant};
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
 pub use event::{Answer, CallError, CallErrorKind, Event, ProbeReport, ProcessEnd, Reading};
-pub use notice::{Fields, Notice, seconds};
+pub use notice::{Notice, seconds};
 pub use phase::Phase;
-pub use snapshot::{
-    CounterSnapshot, HealthCounts, HealthSnapshot, LinkSnapshot, ListSnapshot, Round, Snapshot, StopSnapshot, View,
-    Waiting,
-};
+pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
 
 use self::claim::{Claim, Seen};
 use self::health::Health;

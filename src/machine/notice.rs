@@ -148,7 +148,8 @@ impl Notice {
             Self::ForeignGameServer { name, hostname } => (
                 Warn,
                 "THIS IS PROBABLY ANOTHER POD'S SDK SERVER: its GameServer is not named like this Pod \
-                 (with hostNetwork, Pods of one node share port 9357: give each its own AGONES_SDK_GRPC_PORT, or drop hostNetwork)",
+                 (with hostNetwork, Pods of one node share port 9357: give each its own spec.sdkServer.grpcPort, and set POD_NAME \
+                 by the downward API, since the hostname is the node's there; or drop hostNetwork)",
                 vec![("gameserver", name.clone()), ("hostname", hostname.clone())],
             ),
             Self::IntervalNotBelowPeriod { interval, period } => (

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::local_sdk::json::Writer;
 use crate::sdk::game_server::GameServer;
+use crate::sdk::json::Writer;
 
 /// Names and values.
 pub(super) type Variables = Vec<(String, String)>;

@@ -18,7 +18,7 @@ pub use self::schedule::{Schedule, Try};
 pub use self::target::{Outcome, Prober};
 use crate::game::child::Launcher;
 use crate::machine::{Event, ProbeReport};
-use crate::settings::{ProbeSettings, Settings};
+use crate::settings::{LivenessSettings, Settings};
 use crate::worker::Worker;
 
 /// What the probe thread is told.
@@ -37,9 +37,10 @@ pub enum Command {
 /// # Errors
 /// The system refuses another thread.
 pub fn spawn(settings: &Settings, launcher: Option<&Launcher>, events: Sender<Event>) -> io::Result<Worker<Command>> {
-    let (probers, readiness, liveness) = Prober::shared(&settings.readiness, &settings.liveness, launcher);
-    let rounds = Rounds { probers, timeout: settings.probe_timeout };
-    let interval = settings.ready_interval;
+    let (probers, readiness, liveness) =
+        Prober::shared(&settings.readiness.probes, &settings.liveness.probes, launcher);
+    let rounds = Rounds { probers, timeout: settings.liveness.probe_timeout };
+    let interval = settings.readiness.interval;
     Worker::spawn("probe", events, move |commands, events| {
         run(rounds, &readiness, &liveness, interval, commands, events);
     })
@@ -47,8 +48,8 @@ pub fn spawn(settings: &Settings, launcher: Option<&Launcher>, events: Sender<Ev
 
 /// Runs one liveness round, here and now.
 #[must_use]
-pub fn liveness_round(settings: &ProbeSettings, launcher: Option<&Launcher>) -> Vec<ProbeReport> {
-    let (probers, _, liveness) = Prober::shared(&[], &settings.liveness, launcher);
+pub fn liveness_round(settings: &LivenessSettings, launcher: Option<&Launcher>) -> Vec<ProbeReport> {
+    let (probers, _, liveness) = Prober::shared(&[], &settings.probes, launcher);
     Rounds { probers, timeout: settings.probe_timeout }.run(&liveness)
 }
 

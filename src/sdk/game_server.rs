@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::sdk::proto::sdk;
 
 /// What Agones puts in front of each key that SetLabel() and SetAnnotation() are given.
-pub const SDK_PREFIX: &str = "agones.dev/sdk-";
+pub(crate) use crate::settings::metadata::SDK_PREFIX;
 /// The annotation with the time of the last allocation.
 const LAST_ALLOCATED: &str = "agones.dev/last-allocated";
 

@@ -6,6 +6,7 @@
 //! that a shim without Agones stays small.
 
 pub mod game_server;
+pub mod json;
 pub mod once;
 pub mod proto;
 pub mod quiet;

@@ -9,12 +9,67 @@ use std::time::Duration;
 use grpcio::{CallOption, Client, EnvBuilder, Environment, Method};
 
 use super::{open, reachable};
-use crate::commands::cli::SdkCall;
 use crate::machine::CallError;
 use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::sdk::proto::{self, beta, sdk};
 use crate::settings::SdkSettings;
+
+/// One call of `agones-shim sdk`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SdkCall {
+    /// Ready()
+    Ready,
+    /// One beat.
+    Health,
+    /// Shutdown()
+    Shutdown,
+    /// Allocate()
+    Allocate,
+    /// Reserve(), for so many seconds; 0 is for ever.
+    Reserve(i64),
+    /// `GetGameServer()`
+    GameServer,
+    /// `SetLabel()`
+    Label {
+        /// Without the prefix that Agones puts in front.
+        key: String,
+        /// What the server accepts is its own affair.
+        value: String,
+    },
+    /// `SetAnnotation()`
+    Annotation {
+        /// Without the prefix that Agones puts in front.
+        key: String,
+        /// What the server accepts is its own affair.
+        value: String,
+    },
+    /// Reads a Counter, or sets its count.
+    Counter {
+        /// Its name.
+        name: String,
+        /// The new count, at least 0; `None` reads it.
+        value: Option<i64>,
+    },
+}
+
+impl SdkCall {
+    /// As it is written on the command line.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Health => "health",
+            Self::Shutdown => "shutdown",
+            Self::Allocate => "allocate",
+            Self::Reserve(_) => "reserve",
+            Self::GameServer => "gameserver",
+            Self::Label { .. } => "label",
+            Self::Annotation { .. } => "annotation",
+            Self::Counter { .. } => "counter",
+        }
+    }
+}
 
 /// What a call was answered with, whole.
 #[derive(Clone, Debug, PartialEq)]

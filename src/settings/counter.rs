@@ -1,123 +1,143 @@
-//! Counters and the List as they are set: up to nine sources, numbered from the second on, what they are published as,
-//! and what cannot be meant together.
-//!
-//! `AGONES_SHIM_COUNTER_METRIC` is the first Counter's, `AGONES_SHIM_COUNTER_2_METRIC` the second's. The rows of the
-//! table are written once; the numbers are put into their names here.
+//! Counters and the List: up to nine sources of readings, numbered from the second on, what they are published as, and
+//! what cannot be meant together.
 
-use std::borrow::Cow;
+use std::time::Duration;
 
-use super::draft::Draft;
-use super::parse::{Error, Reading};
-use super::row::Setting;
-use super::table::SETTINGS;
-use super::values::quote;
-use super::{CounterSettings, Protocol, QueryTarget, Source, query};
+use super::LOGIN;
+use super::engine::read::{Findings, Mode, Values};
+use super::engine::row::{Fact, Series, Setting, Shown, Subject};
+use super::text::plain::{counter_name, list_name, one_line, quote, seconds, switch, word};
+use super::text::target::{HttpTarget, Protocol, QueryTarget};
+use super::text::{query, url};
+use crate::counter::exposition::Selector;
 
-/// So many Counters can be published. One digit, so that a number is no part of a longer one.
-pub(super) const COUNTERS: usize = 9;
+/// `AGONES_SHIM_COUNTER_METRIC` is the first Counter's, `AGONES_SHIM_COUNTER_2_METRIC` the second's.
+static COUNTERS: Series = Series {
+    prefix: "AGONES_SHIM_COUNTER_",
+    last: 9,
+    what: "Counters",
+    example: "AGONES_SHIM_COUNTER_2_NAME",
+    help: "A second Counter, and so on to 9: every setting of the first, with the number in its name",
+};
 
-/// Said once in help and README, instead of eight times each row.
-pub(super) const FURTHER: (&str, &str) = (
-    "AGONES_SHIM_COUNTER_2_NAME",
-    "A second Counter, and so on to 9: every setting of the first, with the number in its name",
-);
+pub(super) static NAME: Setting<String> = Setting::one("AGONES_SHIM_COUNTER_NAME", "NAME", counter_name)
+    .help("Counter to publish; must exist in the GameServer's spec")
+    .numbered(&COUNTERS)
+    .common();
 
-/// The beginning of the names that can be numbered.
-const PREFIX: &str = "AGONES_SHIM_COUNTER_";
+static METRICS_URL: Setting<HttpTarget> = Setting::one("AGONES_SHIM_COUNTER_METRICS_URL", "URL", url::http)
+    .help("Where its value is read: a Prometheus text endpoint, `http://` only")
+    .shown(Shown::Url)
+    .numbered(&COUNTERS)
+    .common();
 
-/// The name of the Counter.
-pub(super) const NAME: &str = "AGONES_SHIM_COUNTER_NAME";
-/// One of its sources: a metrics page ...
-pub(super) const METRICS_URL: &str = "AGONES_SHIM_COUNTER_METRICS_URL";
-/// ... and the metric on it.
-pub(super) const METRIC: &str = "AGONES_SHIM_COUNTER_METRIC";
-/// The other source: a server to be asked.
-pub(super) const QUERY: &str = "AGONES_SHIM_COUNTER_QUERY";
-/// The server's maximum becomes the Counter's capacity.
-pub(super) const CAPACITY: &str = "AGONES_SHIM_COUNTER_CAPACITY";
-/// What a metric means that is not there.
-pub(super) const MISSING: &str = "AGONES_SHIM_COUNTER_MISSING";
-/// The name of the List.
-pub(super) const LIST_NAME: &str = "AGONES_SHIM_LIST_NAME";
+// Its errors begin with the quoted text themselves.
+static METRIC: Setting<Selector> =
+    Setting::several("AGONES_SHIM_COUNTER_METRIC", "METRIC", |text| text.parse().map_err(|wrong| vec![wrong]))
+        .help("Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed")
+        .numbered(&COUNTERS)
+        .common();
 
-/// One row for each variable that there is, numbers included, in the order of messages: all of the first Counter, then
-/// all of the second.
-pub(super) fn variables() -> impl Iterator<Item = (&'static Setting, usize)> {
-    let (head, tail) = SETTINGS.split_at(last_numbered().map_or(0, |last| last + 1));
-    let numbered = (2..=COUNTERS).flat_map(|number| {
-        SETTINGS.iter().filter(|setting| setting.is_numbered()).map(move |setting| (setting, number))
-    });
-    head.iter().map(|setting| (setting, 1)).chain(numbered).chain(tail.iter().map(|setting| (setting, 1)))
+static MISSING: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_MISSING", "ACTION", |text| {
+    word(text, &[("keep", false), ("zero", true)])
+})
+.help("What a metrics page without the metric means: `keep` the last value, or `zero` where the game drops a series when nobody is there")
+.default("keep")
+.numbered(&COUNTERS);
+
+static QUERY: Setting<QueryTarget> = Setting::one("AGONES_SHIM_COUNTER_QUERY", "QUERY", counted)
+    .help("Where the value is read instead: a server that is asked how many play, `protocol://host:port`, as `a2s://:27015`")
+    .numbered(&COUNTERS)
+    .common();
+
+static CAPACITY: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_CAPACITY", "SWITCH", switch)
+    .help("`1` makes the most players that the queried server takes the Counter's capacity")
+    .default("0")
+    .numbered(&COUNTERS);
+
+static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_COUNTER_INTERVAL_SECS", "SECONDS", seconds)
+    .help("Time between readings, which is also the longest that one may take if it is below 10")
+    .default("30")
+    .numbered(&COUNTERS);
+
+static LIST_NAME: Setting<String> = Setting::one("AGONES_SHIM_LIST_NAME", "NAME", list_name)
+    .help("List that holds the names of the players that `AGONES_SHIM_COUNTER_QUERY` finds, and nothing else; must exist in the spec");
+
+pub(super) static SUBJECT: Subject = Subject {
+    heading: "Counters and List",
+    rows: &[&NAME, &METRICS_URL, &METRIC, &MISSING, &QUERY, &CAPACITY, &INTERVAL, &LIST_NAME],
+    given: &[],
+    check,
+    facts,
+};
+
+/// A source of readings, and what they are published as: a Counter, a List or both.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CounterSettings {
+    /// Name of the Counter in the GameServer spec; `None` where the List is all.
+    pub name: Option<String>,
+    /// Where its value is read.
+    pub source: Source,
+    /// The source's maximum becomes the Counter's capacity.
+    pub publish_capacity: bool,
+    /// Time between readings.
+    pub interval: Duration,
+    /// Name of the List in the GameServer spec that gets the players' names.
+    pub list: Option<String>,
 }
 
-fn last_numbered() -> Option<usize> {
-    SETTINGS.iter().rposition(Setting::is_numbered)
+/// Where a Counter's value is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// A Prometheus text endpoint.
+    Metrics {
+        /// Where it is.
+        url: HttpTarget,
+        /// Which series to sum.
+        metric: Selector,
+        /// A text without any of them means 0.
+        missing_is_zero: bool,
+    },
+    /// A server that says how many players it has.
+    Query(QueryTarget),
 }
 
-/// The row behind which the numbered ones belong.
-pub(super) fn is_last_numbered(setting: &Setting) -> bool {
-    last_numbered().is_some_and(|last| SETTINGS[last].variable == setting.variable)
-}
-
-impl Setting {
-    /// There is one of it for each Counter.
-    #[must_use]
-    pub fn is_numbered(&self) -> bool {
-        self.variable.starts_with(PREFIX)
-    }
-
-    /// Its variable for this Counter; the first one's has no number.
-    #[must_use]
-    pub fn variable_of(&self, number: usize) -> Cow<'static, str> {
-        numbered(self.variable, number)
-    }
-}
-
-fn numbered(variable: &'static str, number: usize) -> Cow<'static, str> {
-    match variable.strip_prefix(PREFIX) {
-        Some(rest) if number > 1 => format!("{PREFIX}{number}_{rest}").into(),
-        _ => variable.into(),
-    }
-}
-
-/// A name that looks numbered, as its number and the name without: `COUNTER_2_NAME` is 2 and `COUNTER_NAME`.
-pub(super) fn without_number(variable: &str) -> Option<(&str, String)> {
-    let (number, rest) = variable.strip_prefix(PREFIX)?.split_once('_')?;
-    super::values::is_digits(number).then(|| (number, format!("{PREFIX}{rest}")))
-}
-
-impl Draft {
+impl CounterSettings {
     /// Every source with what it is published as, in the order of their numbers.
-    pub(super) fn counters(&self) -> Option<Vec<CounterSettings>> {
-        let all = std::iter::once(self).chain(&self.further);
-        all.filter(|draft| draft.has_source()).map(Self::counter).collect()
+    pub(crate) fn all(values: &Values) -> Vec<Self> {
+        numbers().filter_map(|number| Self::new(values, number)).collect()
     }
 
-    fn has_source(&self) -> bool {
-        self.counter_query.is_some() || self.counter_url.is_some()
-    }
-
-    fn counter(&self) -> Option<CounterSettings> {
-        let source = match &self.counter_query {
-            Some(target) => Source::Query(target.clone()),
+    fn new(values: &Values, number: usize) -> Option<Self> {
+        let source = match values.get_numbered(&QUERY, number) {
+            Some(target) => Source::Query(target),
             None => Source::Metrics {
-                url: self.counter_url.clone()?,
-                metric: self.counter_metric.clone()?,
-                missing_is_zero: self.counter_missing_is_zero?,
+                url: values.get_numbered(&METRICS_URL, number)?,
+                metric: values.get_numbered(&METRIC, number)?,
+                missing_is_zero: values.or_default_numbered(&MISSING, number),
             },
         };
-        Some(CounterSettings {
-            name: self.counter_name.clone(),
+        Some(Self {
+            name: values.get_numbered(&NAME, number),
             source,
-            publish_capacity: self.counter_capacity?,
-            interval: self.counter_interval?,
-            list: self.list_name.clone(),
+            publish_capacity: values.or_default_numbered(&CAPACITY, number),
+            interval: values.or_default_numbered(&INTERVAL, number),
+            list: values.get(&LIST_NAME).filter(|_| number == 1),
         })
     }
 }
 
+fn numbers() -> std::ops::RangeInclusive<usize> {
+    1..=COUNTERS.last
+}
+
+/// Something is read, whichever Counter it is for.
+pub(super) fn is_any_source_set(values: &Values) -> bool {
+    numbers().any(|number| values.is_any_set(&[&METRICS_URL.name_of(number), &QUERY.name_of(number)]))
+}
+
 /// A server that says how many players it has.
-pub(super) fn counted(text: &str) -> Result<QueryTarget, String> {
+fn counted(text: &str) -> Result<QueryTarget, String> {
     match query::target(text)? {
         QueryTarget { protocol: Protocol::Udp(_), .. } => {
             Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
@@ -131,79 +151,76 @@ fn names_players(protocol: &Protocol) -> bool {
     matches!(protocol, Protocol::A2s | Protocol::Quake3 | Protocol::Quake | Protocol::Teeworlds)
 }
 
-/// Everything that is wrong with Counters and the List together.
-pub(super) fn together(reading: &Reading) -> Vec<Error> {
-    let mut errors = Vec::new();
-    for number in 1..=COUNTERS {
-        errors.extend(incomplete(reading, number));
-        errors.extend(misplaced(reading, number));
+fn check(_: Mode, values: &Values, findings: &mut Findings) {
+    for number in numbers() {
+        check_sources(values, number, findings);
+        check_other_source(values, number, findings);
     }
-    errors.extend(same_name(&reading.draft));
-    errors.extend(list_without_names(reading));
-    errors
+    check_names(values, findings);
+    check_list(values, findings);
 }
 
 /// A Counter has a name and one source.
-fn incomplete(reading: &Reading, number: usize) -> Vec<Error> {
-    let [name, url, metric, query] = [NAME, METRICS_URL, METRIC, QUERY].map(|variable| numbered(variable, number));
-    let is_set = |variable: &str| reading.is_set(variable);
+fn check_sources(values: &Values, number: usize, findings: &mut Findings) {
+    let (name, url) = (&*NAME.name_of(number), &*METRICS_URL.name_of(number));
+    let (metric, query) = (&*METRIC.name_of(number), &*QUERY.name_of(number));
+    let is_set = |variable: &str| values.is_set(variable);
     let are_set = |variables: &[&str]| {
         let set: Vec<&str> = variables.iter().copied().filter(|variable| is_set(variable)).collect();
         format!("{} {}", set.join(" and "), if set.len() == 1 { "is" } else { "are" })
     };
-    let mut errors = Vec::new();
-    if is_set(&query) && (is_set(&url) || is_set(&metric)) {
-        let others = are_set(&[&url, &metric]);
+    if is_set(query) && (is_set(url) || is_set(metric)) {
+        let others = are_set(&[url, metric]);
         let message = format!("is set, but {others} too (a Counter has one source: {url} with {metric}, or {query})");
-        errors.push(error(QUERY, number, message));
+        findings.error(query, message);
     }
-    let only_a_list = number == 1 && reading.is_set(LIST_NAME);
-    let missing: &[&str] = match (is_set(&query), is_set(&url), is_set(&metric)) {
-        (true, ..) if is_set(&name) || only_a_list => &[],
-        (true, ..) => &[NAME],
-        (false, false, false) if !is_set(&name) => &[],
-        _ => &[NAME, METRICS_URL, METRIC],
+    let is_only_a_list = number == 1 && is_set(LIST_NAME.name());
+    let missing: &[&str] = match (is_set(query), is_set(url), is_set(metric)) {
+        (true, ..) if is_set(name) || is_only_a_list => &[],
+        (true, ..) => &[name],
+        (false, false, false) if !is_set(name) => &[],
+        _ => &[name, url, metric],
     };
-    let set = are_set(&[&name, &url, &metric, &query]);
-    let message = format!("is not set, but {set} (a Counter has a name and a source: {url} with {metric}, or {query})");
-    let missing = missing.iter().filter(|variable| !is_set(&numbered(variable, number)));
-    errors.extend(missing.map(|variable| error(variable, number, message.clone())));
-    errors
+    let set = are_set(&[name, url, metric, query]);
+    for variable in missing.iter().filter(|variable| !is_set(variable)) {
+        findings.error(
+            *variable,
+            format!("is not set, but {set} (a Counter has a name and a source: {url} with {metric}, or {query})"),
+        );
+    }
 }
 
 /// What is about the other source.
-fn misplaced(reading: &Reading, number: usize) -> Vec<Error> {
-    let Some(draft) = reading.draft.of(number) else { return Vec::new() };
-    let [name, url, query] = [NAME, METRICS_URL, QUERY].map(|variable| numbered(variable, number));
-    let mut errors = Vec::new();
-    if draft.counter_capacity == Some(true) && !(reading.is_set(&query) && reading.is_set(&name)) {
+fn check_other_source(values: &Values, number: usize, findings: &mut Findings) {
+    let (name, url, query) = (NAME.name_of(number), METRICS_URL.name_of(number), QUERY.name_of(number));
+    if values.or_default_numbered(&CAPACITY, number) && !(values.is_set(&query) && values.is_set(&name)) {
         let message = format!("\"1\" needs {query}, whose answer has the capacity, and {name} (write 0, or unset it)");
-        errors.push(error(CAPACITY, number, message));
+        findings.error(CAPACITY.name_of(number), message);
     }
-    if draft.counter_missing_is_zero == Some(true) && !reading.is_set(&url) {
+    if values.or_default_numbered(&MISSING, number) && !values.is_set(&url) {
         let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");
-        errors.push(error(MISSING, number, message));
+        findings.error(MISSING.name_of(number), message);
     }
-    errors
 }
 
 /// Two sources of one Counter would overwrite each other.
-fn same_name(draft: &Draft) -> Vec<Error> {
-    let names: Vec<_> =
-        (1..=COUNTERS).map(|number| draft.of(number).and_then(|draft| draft.counter_name.as_ref())).collect();
-    let repeats = names.iter().enumerate().filter_map(|(place, name)| {
-        let (name, first) = ((*name)?, names.iter().position(|other| other == name)?);
-        let message =
-            format!("{} is the name of {} too (a Counter has one source)", quote(name), numbered(NAME, first + 1));
-        (first < place).then(|| error(NAME, place + 1, message))
-    });
-    repeats.collect()
+fn check_names(values: &Values, findings: &mut Findings) {
+    let names: Vec<Option<String>> = numbers().map(|number| values.get_numbered(&NAME, number)).collect();
+    for (place, name) in names.iter().enumerate() {
+        let Some(name) = name else { continue };
+        let first = names.iter().position(|other| other.as_ref() == Some(name)).unwrap_or(place);
+        if first < place {
+            let other = NAME.name_of(first + 1);
+            let message = format!("{} is the name of {other} too (a Counter has one source)", quote(name));
+            findings.error(NAME.name_of(place + 1), message);
+        }
+    }
 }
 
-fn list_without_names(reading: &Reading) -> Option<Error> {
-    let name = reading.draft.list_name.as_ref()?;
-    let wrong = match &reading.draft.counter_query {
-        Some(target) if names_players(&target.protocol) => return None,
+fn check_list(values: &Values, findings: &mut Findings) {
+    let Some(name) = values.get(&LIST_NAME) else { return };
+    let wrong = match values.get(&QUERY) {
+        Some(target) if names_players(&target.protocol) => return,
         Some(target) if target.protocol == Protocol::Minecraft => {
             "cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"
                 .to_owned()
@@ -212,12 +229,33 @@ fn list_without_names(reading: &Reading) -> Option<Error> {
             "cannot be filled: {}'s answer has no names in it (a2s, quake3, quake and teeworlds have them)",
             target.protocol.name()
         ),
-        None if reading.is_set(QUERY) => return None,
-        None => format!("needs {QUERY}: the names come with its answer (write a2s://:27015)"),
+        None if values.is_set(QUERY.name()) => return,
+        None => format!("needs {}: the names come with its answer (write a2s://:27015)", QUERY.name()),
     };
-    Some(error(LIST_NAME, 1, format!("{} {wrong}", quote(name))))
+    findings.error(LIST_NAME.name(), format!("{} {wrong}", quote(&name)));
 }
 
-fn error(variable: &'static str, number: usize, message: String) -> Error {
-    Error { variable: numbered(variable, number).into_owned(), message }
+fn facts(values: &Values) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for CounterSettings { name, source, publish_capacity, interval, list } in CounterSettings::all(values) {
+        let (count, whose) = match &source {
+            Source::Metrics { url, metric, missing_is_zero } => {
+                let login = if url.credentials.is_some() { LOGIN } else { "" };
+                let zero = if *missing_is_zero { ", 0 where there is none," } else { "" };
+                (format!("the sum of {}{zero} at {url}{login}", one_line(&metric.to_string())), String::new())
+            }
+            Source::Query(target) => (format!("the number of players at {target}"), target.to_string()),
+        };
+        let capacity = if publish_capacity { ", its capacity the most that it takes" } else { "" };
+        if let Some(name) = name {
+            facts.push(("Counter", format!("{name:?} is {count}{capacity}, read every {interval:?}")));
+        }
+        if let Some(list) = list {
+            facts.push(("List", format!("{list:?} has the names of the players at {whose}, read every {interval:?}")));
+        }
+    }
+    if !facts.iter().any(|(fact, _)| *fact == "Counter") {
+        facts.insert(0, ("Counter", "none".into()));
+    }
+    facts
 }

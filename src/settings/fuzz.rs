@@ -4,9 +4,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
-use super::check::check;
-use super::parse::{self, Parsed, Rejected, Variable};
-use super::table::SETTINGS;
+use super::engine::check;
+use super::engine::read::{Parsed, Rejected, Variable};
+use super::engine::row::{self, Shown};
+use super::{LivenessSettings, SdkSettings, Settings, insight};
 
 /// Stands for a password wherever the fuzzer wants one.
 const SECRET: &str = "hunter2";
@@ -24,15 +25,14 @@ const MARK: u8 = 1;
 /// When that does not hold: a bug in this module.
 pub fn fuzz(bytes: &[u8]) {
     let environment: Vec<Variable> = bytes.split(|&byte| byte == 0).filter_map(variable).collect();
-    if let Ok(text) = check(environment.clone()) {
-        assert_hidden(&text);
+    if let Ok(page) = check::page(environment.clone(), true) {
+        assert_hidden(&page.text);
     }
-    shown(parse::sidecar(environment.clone()));
-    shown(parse::wrapper(environment.clone()));
-    shown(parse::probe(environment.clone()));
-    shown(parse::sdk(environment.clone()));
-    shown(parse::local_sdk(environment.clone()));
-    shown(parse::status(environment));
+    shown(Settings::read(false, environment.clone()));
+    shown(Settings::read(true, environment.clone()));
+    shown(LivenessSettings::read(environment.clone()));
+    shown(SdkSettings::read(environment.clone()));
+    shown(insight::read_status_endpoint(environment));
 }
 
 fn variable(item: &[u8]) -> Option<Variable> {
@@ -40,7 +40,7 @@ fn variable(item: &[u8]) -> Option<Variable> {
     let (name, value) = (&item[..at], &item[at + 1..]);
     let mut full = b"AGONES_SHIM_".to_vec();
     full.extend_from_slice(name);
-    let setting = SETTINGS.iter().find(|setting| setting.variable.as_bytes() == full);
+    let setting = row::all().find(|row| row.variable.as_bytes() == full);
     let name = if setting.is_some() { full } else { name.to_vec() };
     let value = match value.split_first() {
         Some((&MARK, parts)) => {
@@ -50,9 +50,9 @@ fn variable(item: &[u8]) -> Option<Variable> {
             let (before, after, rest) = (part(), part(), part());
             let secret = format!("{before}{SECRET}{after}");
             // Behind a comma, http:// begins a URL of its own: nobody can tell that it is the end of a password.
-            if setting.is_url && !secret.to_ascii_lowercase().contains("http") {
+            if matches!(setting.shown, Shown::Url | Shown::Urls) && !secret.to_ascii_lowercase().contains("http") {
                 format!("http://ann:{secret}@{rest}").into_bytes()
-            } else if setting.value == "COMMAND" {
+            } else if setting.shown == Shown::Command {
                 format!("save {secret} {rest}").into_bytes()
             } else {
                 return None;
@@ -73,7 +73,11 @@ fn shown<T: std::fmt::Debug>(parsed: Parsed<T>) {
 fn rejections(rejected: &Rejected) {
     assert!(!rejected.errors.is_empty(), "rejected without an error");
     for error in &rejected.errors {
-        assert!(SETTINGS.iter().any(|setting| setting.variable == error.variable), "{error} names no setting");
+        let is_named = |row: &row::Row| error.to_string().contains(row.variable);
+        assert!(
+            row::is_setting(&error.variable) || row::rows().any(|setting| is_named(setting.row())),
+            "{error} names no setting"
+        );
         assert!(!error.message.is_empty(), "{error} says nothing");
     }
     assert_hidden(&rejected.to_string());

@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use agones_shim::settings::help;
+use agones_shim::testing::help;
 use nix::sys::signal::Signal;
 
 use crate::support::{secs, shim};
@@ -13,8 +13,8 @@ use crate::support::{secs, shim};
 #[test]
 fn help_and_version_go_to_stdout() {
     for (arg, wanted) in [
-        ("--help", help::help()),
-        ("-h", help::help()),
+        ("--help", help::all()),
+        ("-h", help::short()),
         ("--version", help::version()),
         ("-V", format!("agones-shim {}\n", env!("CARGO_PKG_VERSION"))),
     ] {
@@ -33,7 +33,10 @@ fn help_into_a_closed_stdout_is_no_panic() {
 #[test]
 fn a_bad_argument_is_one_line_and_64() {
     for (args, message) in [
-        (vec!["--"], "-- without a program (write agones-shim -- PROGRAM ARG...)"),
+        (
+            vec!["--"],
+            "-- without a program (write agones-shim -- PROGRAM ARG...; an ENTRYPOINT in a Dockerfile drops the CMD of the image below: write its words out)",
+        ),
         (vec!["./server"], r#"unknown command "./server" (to run it as the game, write agones-shim -- ./server)"#),
         (vec!["--hepl"], "unknown option --hepl (did you mean --help?)"),
         (vec!["check", "now"], r#"check takes no further argument, but was given "now""#),
@@ -72,7 +75,8 @@ fn every_error_of_the_environment_comes_at_once_with_78() {
 
 #[test]
 fn check_prints_what_is_resolved() {
-    let finished = shim().arg("check").set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
+    let finished =
+        shim().args(&["check", "--all"]).set("READY_TCP", 7777).set("COUNTER_INTERVAL_SECS", "0.5").run(secs(10));
     assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
     for line in [
         "AGONES_SHIM_READY_TCP=7777 (set)",

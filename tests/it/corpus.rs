@@ -19,27 +19,27 @@ fn replay(target: &str, at_least: usize, fuzz: fn(&[u8])) {
 
 #[test]
 fn the_corpus_of_the_metrics_parser_holds_its_invariants() {
-    replay("exposition", 15, agones_shim::counter::exposition::fuzz);
+    replay("exposition", 15, agones_shim::testing::counter::exposition::fuzz);
 }
 
 #[test]
 fn the_corpus_of_the_settings_holds_their_invariants() {
-    replay("settings", 15, agones_shim::settings::fuzz::fuzz);
+    replay("settings", 15, agones_shim::testing::settings::fuzz);
 }
 
 #[test]
 fn the_corpus_of_the_manifests_holds_their_invariants() {
-    replay("manifest", 12, agones_shim::local_sdk::fuzz::manifest);
+    replay("manifest", 12, agones_shim::testing::local_sdk::fuzz::manifest);
 }
 
 #[test]
 fn the_corpus_of_the_local_sdk_server_s_requests_holds_their_invariants() {
-    replay("local_sdk", 10, agones_shim::local_sdk::fuzz::http);
+    replay("local_sdk", 10, agones_shim::testing::local_sdk::fuzz::http);
 }
 
 #[test]
 fn the_corpus_of_the_status_endpoint_s_requests_holds_their_invariants() {
-    replay("status", 10, agones_shim::insight::status::fuzz);
+    replay("status", 10, agones_shim::testing::insight::status::fuzz);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agones_shim::local_sdk::yaml::{self, Node, Value};
+use agones_shim::testing::local_sdk::yaml::{self, Node, Value};
 
 use crate::support::shim::Builder;
 use crate::support::{secs, shim};

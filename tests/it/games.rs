@@ -11,10 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agones_shim::net::deadline::Deadline;
-use agones_shim::net::resolve::Resolver;
-use agones_shim::query::{self, Reading};
-use agones_shim::settings::{Probe, parse};
+use agones_shim::testing::query::{self, Reading};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -103,11 +100,7 @@ impl Example {
     /// What the server says to its query.
     fn reading(&self) -> Reading {
         let variables = self.variables().into_iter().map(|(name, value)| (name.into(), value.into()));
-        let (settings, _) = parse::probe(variables).expect("the file is good");
-        let Some(Probe::Query(target)) = settings.liveness.first() else { panic!("{}: no query", self.name) };
-        let deadline = Deadline::after(secs(5));
-        let addresses = Resolver::new().addresses(&target.host, target.port, deadline).expect("it is loopback");
-        query::ask(target, &addresses, true, deadline).expect("it has answered before")
+        query::reading(variables, secs(5))
     }
 
     /// Waits until the server tells of one player, with this name if it gives names.

@@ -235,7 +235,7 @@ fn connections_cut_again_and_again_leave_nothing_behind() {
 fn a_gameserver_with_nothing_in_it_is_survived() {
     let game = Game::open();
     let sdk = ScriptedSdk::start();
-    sdk.edit(|game_server| *game_server = agones_shim::sdk::proto::sdk::GameServer::default());
+    sdk.edit(|game_server| *game_server = agones_shim::testing::sdk::proto::sdk::GameServer::default());
     let mut shim = sidecar(&game).sdk(&sdk).set("SHUTDOWN_TIMEOUT_SECS", "1").spawn();
     shim.wait_for_line(CONNECTED, SOON);
     shim.wait_for_line(SERVED, SOON);

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use agones_shim::machine::catalogue;
+use agones_shim::testing::machine::catalogue;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 

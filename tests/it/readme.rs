@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agones_shim::settings::{help, table};
+use agones_shim::testing::{help, settings};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -30,12 +30,12 @@ fn assert_section(name: &str, fresh: &str) {
 
 #[test]
 fn the_settings_table_is_the_generated_one() {
-    assert_section("settings", &help::readme_table());
+    assert_section("settings", &settings::readme_table());
 }
 
 #[test]
 fn the_exit_codes_are_those_of_help() {
-    let help = help::help();
+    let help = help::all();
     let codes = help.split("Exit codes:\n").nth(1).expect("help lists the exit codes");
     let readme = readme();
     for line in codes.lines() {
@@ -56,7 +56,7 @@ fn every_variable_that_is_named_exists() {
     for (at, _) in text.match_indices("AGONES_SHIM_") {
         let name: String =
             text[at..].chars().take_while(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || *c == '_').collect();
-        assert!(table::is_setting(&name) || given.contains(&name.as_str()), "the README names {name}");
+        assert!(settings::is_setting(&name) || given.contains(&name.as_str()), "the README names {name}");
     }
 }
 

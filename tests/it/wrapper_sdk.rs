@@ -6,7 +6,7 @@ use std::process::Stdio;
 use nix::libc;
 use nix::sys::signal::Signal;
 
-use agones_shim::sdk::proto::sdk::game_server::status::Port as StatusPort;
+use agones_shim::testing::sdk::proto::sdk::game_server::status::Port as StatusPort;
 
 use crate::support::pty::{INTERRUPT, Terminal};
 use crate::support::shim::{self, Builder};

@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agones_shim::sdk::proto::sdk::GameServer;
-use agones_shim::sdk::proto::sdk::game_server::status::{CounterStatus, ListStatus};
-use agones_shim::sdk::proto::sdk::game_server::{ObjectMeta, Spec, Status, spec::Health};
+use agones_shim::testing::sdk::proto::sdk::GameServer;
+use agones_shim::testing::sdk::proto::sdk::game_server::status::{CounterStatus, ListStatus};
+use agones_shim::testing::sdk::proto::sdk::game_server::{ObjectMeta, Spec, Status, spec::Health};
 use grpcio::{ChannelBuilder, EnvBuilder, Environment, RpcStatusCode, Server, ServerBuilder, ServerCredentials};
 
 use super::ports::Port;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use agones_shim::sdk::proto::sdk::game_server::status::ListStatus;
-use agones_shim::sdk::proto::{self, beta, sdk};
+use agones_shim::testing::sdk::proto::sdk::game_server::status::ListStatus;
+use agones_shim::testing::sdk::proto::{self, beta, sdk};
 use futures_executor::block_on;
 use futures_util::TryStreamExt as _;
 use grpcio::{

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agones_shim::sdk::proto::{self, sdk};
+use agones_shim::testing::sdk::proto::{self, sdk};
 use grpcio::{CallOption, ChannelBuilder, Client, EnvBuilder, RpcStatusCode};
 use nix::sys::signal::Signal;
 

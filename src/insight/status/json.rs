@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use crate::insight::status::Report;
-use crate::local_sdk::json::Writer;
 use crate::machine::{CounterSnapshot, Round, Snapshot};
+use crate::sdk::json::Writer;
 use crate::sdk::stats::OUTCOMES;
 use crate::settings::SdkMode;
 

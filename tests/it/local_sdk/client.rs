@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agones_shim::sdk::proto::{self, beta, sdk};
+use agones_shim::testing::sdk::proto::{self, beta, sdk};
 use futures_util::{SinkExt as _, TryStreamExt as _};
 use grpcio::{CallOption, ChannelBuilder, Client, ClientSStreamReceiver, EnvBuilder, Environment, Method, WriteFlags};
 

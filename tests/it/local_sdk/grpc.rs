@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use agones_shim::sdk::proto::{self, FieldMask, beta, sdk};
+use agones_shim::testing::sdk::proto::{self, FieldMask, beta, sdk};
 use nix::sys::signal::Signal;
 
 use super::client::{PATIENCE, SdkClient};

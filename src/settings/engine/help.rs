@@ -1,0 +1,124 @@
+//! Settings as help and the README show them.
+
+use std::fmt::Write;
+
+use super::row::{self, AnySetting, Default};
+use crate::settings::SUBJECTS;
+
+/// Help is for terminals of at least this width, in characters.
+const WIDTH: usize = 100;
+
+/// The settings that pass `wanted`, under the headings of their subjects.
+pub(crate) fn settings(wanted: impl Fn(&dyn AnySetting) -> bool) -> String {
+    let mut text = String::new();
+    for subject in SUBJECTS {
+        let mut heading = Some(subject.heading);
+        for setting in subject.rows.iter().copied().filter(|setting| wanted(*setting)) {
+            if let Some(heading) = heading.take() {
+                let _ = write!(text, "\n{heading}:\n");
+            }
+            let row = setting.row();
+            let default = match row.default {
+                Default::Nothing => String::new(),
+                default => format!("  [default: {}]", default.shown()),
+            };
+            let _ = writeln!(text, "  {}={}{default}", row.variable, row.value);
+            wrap(&mut text, &row.help.replace('`', ""), 6);
+            if let Some(series) = row::last_of_series(row) {
+                let _ = writeln!(text, "  {}, ...", series.example);
+                wrap(&mut text, &series.help.replace('`', ""), 6);
+            }
+        }
+    }
+    text
+}
+
+/// All settings as the README's table in Markdown, with a newline at the end.
+#[must_use]
+pub fn readme_table() -> String {
+    let mut table = String::from("| variable | default | meaning |\n|---|---|---|\n");
+    for row in row::all() {
+        let default = match row.default {
+            Default::Text(text) => format!("`{text}`"),
+            default => default.shown().to_owned(),
+        };
+        let _ = writeln!(table, "| `{}` | {default} | {} |", row.variable, row.help.replace('|', "\\|"));
+        if let Some(series) = row::last_of_series(row) {
+            let _ = writeln!(table, "| `{}`, ... | - | {} |", series.example, series.help);
+        }
+    }
+    table
+}
+
+/// Name with value, default and help of each setting, for the manual page.
+pub(crate) fn entries() -> Vec<(String, String, String)> {
+    let mut entries = Vec::new();
+    for row in row::all() {
+        let default = match row.default {
+            Default::Nothing => String::new(),
+            default => format!(" [default: {}]", default.shown()),
+        };
+        entries.push((format!("{}={}", row.variable, row.value), default, row.help.to_owned()));
+        if let Some(series) = row::last_of_series(row) {
+            entries.push((format!("{}, ...", series.example), String::new(), series.help.to_owned()));
+        }
+    }
+    entries
+}
+
+/// Two columns, the second beginning at one place.
+pub(crate) fn columns(text: &mut String, rows: &[(String, &str)]) {
+    let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or_default();
+    for (left, right) in rows {
+        let _ = writeln!(text, "  {left:width$}  {right}");
+    }
+}
+
+/// Words in lines, each after so many blanks.
+pub(crate) fn wrap(text: &mut String, words: &str, indent: usize) {
+    let mut column = 0;
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > WIDTH {
+            text.push('\n');
+            column = 0;
+        }
+        let blanks = if column == 0 { indent } else { 1 };
+        text.extend(std::iter::repeat_n(' ', blanks));
+        text.push_str(&word.replace('\u{a0}', " "));
+        column += blanks + length;
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_a_line_and_its_help_indented() {
+        let wanted = "
+  AGONES_SHIM_READY_TIMEOUT_SECS=SECONDS  [default: 0]
+      Give up waiting for readiness after so long, and exit 69; 0 is never
+
+Liveness and health:
+  AGONES_SHIM_LIVE_TCP=PORTS  [default: readiness set]
+      Liveness probes, written like AGONES_SHIM_READY_TCP. Setting any liveness probe replaces the
+      whole default set
+";
+        let help = settings(|_| true);
+        assert!(help.contains(wanted), "{help}");
+    }
+
+    #[test]
+    fn the_readme_has_a_row_for_each_setting() {
+        let table = readme_table();
+        assert_eq!(table.lines().count(), row::rows().count() + 3, "and one for the numbered Counters");
+        assert!(table.ends_with('\n'));
+        for line in table.lines() {
+            assert_eq!(line.replace("\\|", "").matches('|').count(), 4, "{line}");
+        }
+        let wanted = "| `AGONES_SHIM_PROBE_TIMEOUT_SECS` | `2` | Time that one probe may take, connect to last byte, readiness and liveness alike |\n";
+        assert!(table.contains(wanted), "{table}");
+    }
+}

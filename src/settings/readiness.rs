@@ -1,0 +1,164 @@
+//! What has to pass before Ready().
+
+use std::time::Duration;
+
+use super::engine::read::{Findings, Mode, Values};
+use super::engine::row::{AnySetting, Default, Fact, Setting, Shown, Subject};
+use super::text::address::ports;
+use super::text::pattern::{Pattern, pattern};
+use super::text::plain::{lines, path, paths, seconds, seconds_or_zero, unless_zero};
+use super::text::target::{HttpTarget, LogTarget, Probe, QueryTarget, TcpTarget};
+use super::text::words::Words;
+use super::text::{query, url, words};
+use super::{liveness, probes};
+
+pub(super) static TCP: Setting<Vec<TcpTarget>> = Setting::several("AGONES_SHIM_READY_TCP", "PORTS", ports)
+    .help("Ports that must accept: `8085`, `host:8085`, `[::1]:8085`, several with commas. A bare port means loopback, IPv4 or IPv6, whichever accepts")
+    .common();
+
+pub(super) static HTTP: Setting<Vec<HttpTarget>> = Setting::several("AGONES_SHIM_READY_HTTP", "URLS", url::list)
+    .help("`http://` URLs that must answer 2xx, several with commas. At least one readiness probe of any kind is required")
+    .shown(Shown::Urls)
+    .common();
+
+pub(super) static QUERY: Setting<Vec<QueryTarget>> = Setting::several("AGONES_SHIM_READY_QUERY", "QUERIES", query::list)
+    .help("Queries that must be answered: `a2s://:27015`, `minecraft://host:25565`, `udp://:7777/HEX`; also bedrock, quake3, quake, teeworlds, mumble. No host means loopback")
+    .common();
+
+pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)
+    .help("Regular expression that a line must match: of the child's stdout or stderr in the wrapper, else of `AGONES_SHIM_READY_LOG_FILE`")
+    .common();
+
+static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READY_LOG_COUNT", "LINES", lines)
+    .help("Number of lines that must match `AGONES_SHIM_READY_LOG`")
+    .default("1");
+
+pub(super) static LOG_FILE: Setting<String> = Setting::one("AGONES_SHIM_READY_LOG_FILE", "PATH", path)
+    .help("File whose lines are looked at; it may come late, be rotated or truncated. The wrapper passes over what is in it at the start");
+
+pub(super) static FILE: Setting<Vec<String>> = Setting::several("AGONES_SHIM_READY_FILE", "PATHS", paths).help(
+    "Files that must exist, several with commas. One of an earlier run counts too: let the game's start remove it",
+);
+
+pub(super) static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_READY_EXEC", "COMMAND", words::split)
+    .help("Program that must exit 0 within the probe timeout; its process group is killed after. Arguments split like a shell's words, no shell needed")
+    .shown(Shown::Command);
+
+static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_READY_INTERVAL_SECS", "SECONDS", seconds)
+    .help(
+        "Time between readiness rounds. Adaptive is 0.05 s while refused, 1 s once something answers but not yet well",
+    )
+    .otherwise(Default::Words("adaptive"));
+
+static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_READY_TIMEOUT_SECS", "SECONDS", seconds_or_zero)
+    .help("Give up waiting for readiness after so long, and exit 69; 0 is never")
+    .default("0")
+    .common();
+
+pub(super) static SUBJECT: Subject = Subject {
+    heading: "Readiness",
+    rows: &[&TCP, &HTTP, &QUERY, &LOG, &LOG_COUNT, &LOG_FILE, &FILE, &EXEC, &INTERVAL, &TIMEOUT],
+    given: &[],
+    check,
+    facts,
+};
+
+/// What of them also tells whether the server lives, and is read by commands that look at that alone.
+pub(super) const LIVING: &[&dyn AnySetting] = &[&TCP, &HTTP, &QUERY, &EXEC];
+
+/// The variables of readiness probes of all kinds.
+fn variables() -> [&'static str; 6] {
+    [TCP.name(), HTTP.name(), QUERY.name(), LOG.name(), FILE.name(), EXEC.name()]
+}
+
+/// What has to pass before Ready().
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReadinessSettings {
+    /// All must pass in one round before the game server counts as served.
+    pub probes: Vec<Probe>,
+    /// Time between readiness rounds; `None` is adaptive.
+    pub interval: Option<Duration>,
+    /// Exit 69 if not ready within this time; `None` is never.
+    pub timeout: Option<Duration>,
+}
+
+impl ReadinessSettings {
+    pub(crate) fn new(values: &Values) -> Self {
+        let line = values.get(&LOG).map(|pattern| {
+            let (count, file) = (values.or_default(&LOG_COUNT), values.get(&LOG_FILE));
+            Probe::Log(LogTarget { pattern, count, file })
+        });
+        let probes = probes(values.get(&TCP), Probe::Tcp)
+            .chain(probes(values.get(&HTTP), Probe::Http))
+            .chain(probes(values.get(&QUERY), Probe::Query))
+            .chain(line)
+            .chain(probes(values.get(&FILE), Probe::File))
+            .chain(values.get(&EXEC).map(|words| Probe::Exec(words.argv)))
+            .collect();
+        Self { probes, interval: values.get(&INTERVAL), timeout: unless_zero(values.or_default(&TIMEOUT)) }
+    }
+
+    /// What the log probe waits for, if there is one.
+    pub(crate) fn log_probe(&self) -> Option<&LogTarget> {
+        self.probes.iter().find_map(|probe| if let Probe::Log(target) = probe { Some(target) } else { None })
+    }
+}
+
+fn check(mode: Mode, values: &Values, findings: &mut Findings) {
+    if !values.is_any_set(&variables()) {
+        findings.error("", format!("no readiness probe is set: for example {}=7777 (agones-shim --help)", TCP.name()));
+    }
+    if !values.is_set(LOG.name()) {
+        for variable in [LOG_COUNT.name(), LOG_FILE.name()].into_iter().filter(|variable| values.is_set(variable)) {
+            let message = format!("is set, but {} is not: there is no line to wait for (set it too)", LOG.name());
+            findings.error(variable, message);
+        }
+    }
+    if mode == Mode::Sidecar {
+        beside_a_sidecar(values, findings);
+    }
+    if values.get(&LOG).is_some_and(|pattern| pattern.is_match(b"")) {
+        let message = "matches every line, the first one too (write what only that line has)";
+        findings.warn(LOG.name(), format!("{} {message}", values.quoted(LOG.name())));
+    }
+    words::warn(values, &EXEC, "program", findings);
+}
+
+/// A sidecar sees no output, and nothing but a probe tells it that the game has died.
+fn beside_a_sidecar(values: &Values, findings: &mut Findings) {
+    if values.get(&LOG).is_some() && !values.is_set(LOG_FILE.name()) {
+        let file = LOG_FILE.name();
+        findings.error(
+            LOG.name(),
+            format!(
+                "is set, but {file} is not: a sidecar cannot read what the game writes to its stdout (write the path of its log)"
+            ),
+        );
+    }
+    let only = [(values.get(&LOG).is_some(), LOG.name()), (values.get(&FILE).is_some(), FILE.name())];
+    if let Some((_, only)) = only.into_iter().find(|(is_good, _)| *is_good).filter(|_| !liveness::is_any_set(values)) {
+        findings.error(
+            only,
+            "tells that the game server has begun and nothing of its end, so that a sidecar would beat for a dead game: \
+             set a liveness probe too (AGONES_SHIM_LIVE_TCP, AGONES_SHIM_LIVE_EXEC, ...)",
+        );
+    }
+}
+
+fn facts(values: &Values) -> Vec<Fact> {
+    let settings = ReadinessSettings::new(values);
+    let rounds = match settings.interval {
+        Some(time) => format!("every {time:?}"),
+        None => "every 50ms while refused, every 1s once something answers".into(),
+    };
+    let mut facts = vec![
+        ("readiness", liveness::listed(&settings.probes)),
+        ("readiness rounds", rounds),
+        ("waiting for readiness", settings.timeout.map_or("for ever".into(), |time| format!("for {time:?}"))),
+    ];
+    if settings.log_probe().is_some_and(|target| target.file.is_none()) {
+        let file = LOG_FILE.name();
+        facts.push(("as a sidecar", format!("refused: it cannot read the game's stdout (set {file})")));
+    }
+    facts
+}

@@ -1,0 +1,181 @@
+//! The way out: Shutdown(), the stop hook, and how the wrapper stops its child.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::engine::read::{Findings, Mode, Values};
+use super::engine::row::{Fact, Setting, Shown, Subject};
+use super::text::plain::{seconds, seconds_or_zero, unless_zero, word};
+use super::text::signal::stop_signal;
+use super::text::words::{self, Words};
+
+/// Kubernetes gives a Pod 30 s to end, Docker a container 10 s: a hook longer
+/// than this leaves the game no time to save.
+const LONG_HOOK: Duration = Duration::from_secs(20);
+
+static SHUTDOWN_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS", "SECONDS", seconds)
+    .help("Time for delivering and confirming Shutdown()")
+    .default("8");
+
+static SIGNAL: Setting<StopSignal> = Setting::one("AGONES_SHIM_STOP_SIGNAL", "SIGNAL", stop_signal)
+    .help("Wrapper: what the child is stopped with, as `TERM`, `SIGINT`, `15` or `RTMIN+3`")
+    .default("TERM")
+    .wrapper_only()
+    .common();
+
+static SCOPE: Setting<StopScope> = Setting::one("AGONES_SHIM_STOP_SCOPE", "SCOPE", |text| {
+    word(text, &[("group", StopScope::Group), ("child", StopScope::Child)])
+})
+.help("Wrapper: the stop signal goes to the child's process `group` (a shell entrypoint passes nothing on) or to the `child` alone")
+.default("group")
+.wrapper_only();
+
+static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_STOP_TIMEOUT_SECS", "SECONDS", seconds_or_zero)
+    .help("Wrapper: kill the child's group this long after the stop signal; 0 is never: the orchestrator's own grace period decides")
+    .default("0")
+    .wrapper_only()
+    .common();
+
+static HUP: Setting<Hup> =
+    Setting::one("AGONES_SHIM_HUP", "ACTION", |text| word(text, &[("stop", Hup::Stop), ("pass", Hup::Pass)]))
+        .help("Wrapper: what SIGHUP does, `stop`, or `pass` it on to the child")
+        .default("stop")
+        .wrapper_only();
+
+static HOOK: Setting<Words> = Setting::one("AGONES_SHIM_STOP_HOOK", "COMMAND", words::split)
+    .help("Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed")
+    .shown(Shown::Command)
+    .common();
+
+static HOOK_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "SECONDS", seconds)
+    .help("Time that the stop hook may take")
+    .default("5");
+
+pub(super) static SUBJECT: Subject = Subject {
+    heading: "Stop",
+    rows: &[&SHUTDOWN_TIMEOUT, &SIGNAL, &SCOPE, &TIMEOUT, &HUP, &HOOK, &HOOK_TIMEOUT],
+    given: &[
+        "AGONES_SHIM_STOP_REASON",
+        "AGONES_SHIM_CHILD_PID",
+        "AGONES_SHIM_RCON_PASSWORD",
+        "AGONES_SHIM_RCON_PASSWORD_FILE",
+    ],
+    check,
+    facts,
+};
+
+/// The way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StopSettings {
+    /// Bound on delivering and confirming Shutdown().
+    pub shutdown_timeout: Duration,
+    /// What the child is stopped with.
+    pub signal: StopSignal,
+    /// Who gets the stop signal.
+    pub scope: StopScope,
+    /// SIGKILL to the child's group this long after the stop signal; `None` is never.
+    pub timeout: Option<Duration>,
+    /// What SIGHUP does.
+    pub hup: Hup,
+    /// Program run at stop, if any.
+    pub hook: Option<Hook>,
+}
+
+/// A signal number that can be sent, real-time ones included, with the name it was given by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StopSignal {
+    /// The kernel's number, 1 to 64.
+    pub number: i32,
+    /// `SIGTERM`, `SIGINT`, `SIGRTMIN+3`, ...
+    pub name: String,
+}
+
+impl fmt::Display for StopSignal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// `AGONES_SHIM_HUP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hup {
+    /// SIGHUP is a stop signal.
+    Stop,
+    /// SIGHUP goes to the child.
+    Pass,
+}
+
+/// `AGONES_SHIM_STOP_SCOPE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopScope {
+    /// The child's process group.
+    Group,
+    /// The child alone.
+    Child,
+}
+
+/// A program run at stop, or at an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hook {
+    /// Program and arguments, never empty.
+    pub argv: Vec<String>,
+    /// Ended after this long.
+    pub timeout: Duration,
+}
+
+impl Hook {
+    pub(super) fn new(values: &Values, command: &Setting<Words>, timeout: &Setting<Duration>) -> Option<Self> {
+        let Words { argv, .. } = values.get(command)?;
+        Some(Self { argv, timeout: values.or_default(timeout) })
+    }
+}
+
+impl StopSettings {
+    pub(crate) fn new(values: &Values) -> Self {
+        Self {
+            shutdown_timeout: values.or_default(&SHUTDOWN_TIMEOUT),
+            signal: values.or_default(&SIGNAL),
+            scope: values.or_default(&SCOPE),
+            timeout: unless_zero(values.or_default(&TIMEOUT)),
+            hup: values.or_default(&HUP),
+            hook: Hook::new(values, &HOOK, &HOOK_TIMEOUT),
+        }
+    }
+}
+
+fn check(_: Mode, values: &Values, findings: &mut Findings) {
+    words::warn(values, &HOOK, "hook", findings);
+    if values.get(&HOOK).is_some() && values.or_default(&HOOK_TIMEOUT) > LONG_HOOK {
+        let message = "may be too long: Kubernetes kills a Pod 30 s after the stop, Docker a container after 10 s, unless told otherwise";
+        findings.warn(HOOK_TIMEOUT.name(), format!("{} {message}", values.quoted(HOOK_TIMEOUT.name())));
+    }
+}
+
+fn facts(values: &Values) -> Vec<Fact> {
+    let settings = StopSettings::new(values);
+    let signal = &settings.signal;
+    let scope = match settings.scope {
+        StopScope::Group => "its process group",
+        StopScope::Child => "the child alone",
+    };
+    let kill = settings.timeout.map_or("and never kills".into(), |time| format!("SIGKILL after {time:?}"));
+    let hup = match settings.hup {
+        Hup::Stop => "",
+        Hup::Pass => "; passes SIGHUP on",
+    };
+    vec![
+        ("the wrapper stops the game with", format!("{signal} ({}) to {scope}, {kill}{hup}", signal.number)),
+        ("stop hook", hook_fact(settings.hook.as_ref())),
+    ]
+}
+
+/// A hook without its arguments, which may hold a password.
+pub(super) fn hook_fact(hook: Option<&Hook>) -> String {
+    let Some(hook) = hook else { return "none".into() };
+    let arguments = match hook.argv.len() - 1 {
+        0 => "no arguments".to_owned(),
+        1 => "an argument".to_owned(),
+        count => format!("{count} arguments"),
+    };
+    format!("\"{}\" with {arguments}, for at most {:?}", words::shown_program(&hook.argv), hook.timeout)
+}
