@@ -12,6 +12,10 @@ pub mod counter {
         pub use crate::counter::json::fuzz;
     }
 }
+pub mod rcon {
+    //! The other end of a remote console.
+    pub use crate::rcon::fuzz;
+}
 pub mod insight {
     //! Its hostile clients.
     pub mod status {

@@ -232,7 +232,7 @@ fn is_timeout(error: &io::Error) -> bool {
 }
 
 /// RFC 4648, with padding. The base64 crate is in the tree, but only as a detail of ureq's.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for triple in bytes.chunks(3) {

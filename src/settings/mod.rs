@@ -32,11 +32,10 @@ pub(crate) use metadata::{KeyValue, MetadataSettings};
 pub(crate) use readiness::ReadinessSettings;
 pub(crate) use sdk::{Endpoint, SdkMode, SdkSettings};
 pub(crate) use stop::{Hook, Hup, StopScope, StopSettings, StopSignal};
-pub(crate) use text::address::status_addr;
-#[cfg(test)]
+pub(crate) use text::address::{status_addr, tcp};
 pub(crate) use text::pattern;
 pub(crate) use text::pattern::Pattern;
-#[cfg(test)]
+pub(crate) use text::plain::{one_of, quote, seconds};
 pub(crate) use text::target::Secret;
 pub(crate) use text::target::{Host, HttpTarget, LogTarget, Probe, QueryTarget, StatusAddr};
 

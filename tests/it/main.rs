@@ -32,6 +32,7 @@ mod logs;
 mod notify;
 mod query;
 mod quiet;
+mod rcon;
 mod readiness;
 mod readme;
 mod ready_file_exec;

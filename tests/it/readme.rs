@@ -49,6 +49,9 @@ fn the_exit_codes_are_those_of_help() {
 fn every_variable_that_is_named_exists() {
     // Set for programs that the shim starts, and read by nobody here.
     let given = ["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"];
+    // Read by `agones-shim rcon` alone, and shown by nobody.
+    let secret = ["AGONES_SHIM_RCON_PASSWORD", "AGONES_SHIM_RCON_PASSWORD_FILE"];
+    let given = [given, secret].concat();
     let text = readme();
     for (at, _) in text.match_indices("AGONES_SHIM_") {
         let name: String =
