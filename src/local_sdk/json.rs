@@ -138,7 +138,7 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Counter(counter) => write_counter(&mut out, counter),
         Reply::List(list) => write_list(&mut out, list),
         Reply::Health(healthy) => out.raw(healthy),
-        Reply::Calls(calls) => return calls.clone(),
+        Reply::Text(text) => return text.clone(),
     }
     out.finish()
 }
@@ -189,7 +189,8 @@ fn write_list(out: &mut Writer, list: &beta::List) {
     });
 }
 
-fn write_game_server(out: &mut Writer, game_server: &sdk::GameServer) {
+/// A GameServer, within something else.
+pub fn write_game_server(out: &mut Writer, game_server: &sdk::GameServer) {
     out.object(|out| {
         out.field("object_meta", |out| or_null(out, game_server.object_meta.as_ref(), write_meta));
         out.field("spec", |out| {

@@ -55,6 +55,12 @@ impl Timers {
         self.0[timer as usize] = None;
     }
 
+    /// When this one fires.
+    #[must_use]
+    pub fn at(&self, timer: Timer) -> Option<Duration> {
+        self.0[timer as usize]
+    }
+
     /// When the next one fires.
     #[must_use]
     pub fn next(&self) -> Option<Duration> {
