@@ -30,6 +30,7 @@ mod liveness;
 mod local_sdk;
 mod logs;
 mod notify;
+mod page;
 mod query;
 mod quiet;
 mod rcon;
