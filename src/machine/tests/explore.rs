@@ -198,8 +198,7 @@ fn kind(event: &Event) -> String {
 
 fn begin(config: Config) -> Node {
     let now = Instant::now();
-    let mut seen = Seen::default();
-    seen.wrapper = config.wrapper;
+    let mut seen = Seen::new(config.wrapper);
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);

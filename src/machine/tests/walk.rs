@@ -48,7 +48,7 @@ pub struct Seen {
     allocation_kept: bool,
     /// It was said that there is no SDK server, and none has come since.
     probe_only: bool,
-    pub wrapper: bool,
+    wrapper: bool,
     pub starts: usize,
     pub exits: usize,
     sdk_off: bool,
@@ -72,6 +72,14 @@ pub struct Seen {
     /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
     allocation: Option<String>,
     zeros: u8,
+}
+
+impl Seen {
+    /// Of a machine that has not started.
+    #[must_use]
+    pub fn new(wrapper: bool) -> Self {
+        Self { wrapper, ..Self::default() }
+    }
 }
 
 const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
@@ -376,7 +384,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
     let wrapper = config.wrapper;
     let mut now = Instant::now();
     let mut machine = Machine::new(config, now);
-    let mut seen = Seen { wrapper, ..Seen::default() };
+    let mut seen = Seen::new(wrapper);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, &Event::Tick, &effects);
