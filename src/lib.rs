@@ -38,6 +38,7 @@
 //! | `query` | game server queries |
 //! | `counter` | sources of readings |
 //! | `game` | processes: child, hooks, signals, terminal |
+//! | `rcon` | remote consoles, for `agones-shim rcon` |
 //! | `probe` | readiness and liveness rounds |
 //! | `insight` | logs, status endpoint, service manager |
 //! | `runtime` | the one loop |
