@@ -54,12 +54,12 @@ pub mod sdk {
     pub use crate::sdk::proto;
 }
 pub mod settings {
-    //! Help, the README's table, and what the fuzzer does.
-    pub use crate::settings::engine::help::readme_table;
+    //! Tables for the documentation, and what the fuzzer does.
+    pub use crate::settings::engine::help::{common_table, markdown};
     pub use crate::settings::engine::row::is_setting;
     pub use crate::settings::fuzz::fuzz;
 }
 pub mod help {
-    //! What is printed.
-    pub use crate::commands::{help_all as all, help_short as short, version};
+    //! What is printed, and the documentation of the commands.
+    pub use crate::commands::{exit_code_table, help_all as all, help_short as short, markdown, version};
 }
