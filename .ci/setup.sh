@@ -63,6 +63,7 @@ ci)
     need debootstrap debootstrap
     need docker docker.io
     need docker-compose docker-compose
+    need chromium chromium
     ;;
 esac
 

@@ -64,7 +64,9 @@ fn run() -> io::Result<bool> {
     })
     .map_err(io::Error::other)?;
 
-    let [grpc, http, health, game, game_http] = free_ports()?;
+    let [grpc, http, health, game, game_http, status] = free_ports()?;
+    say(DEMO, format_args!("to watch it in a browser: http://127.0.0.1:{http}/ (what Agones sees)"));
+    say(DEMO, format_args!("                          http://127.0.0.1:{status}/ (the shim)"));
     let mut show = Show { inbox, news, stage: Stage::default(), seen_ready: false, seen_shutdown: false };
 
     show.start(
@@ -93,6 +95,7 @@ fn run() -> io::Result<bool> {
         ("AGONES_SHIM_COUNTER_METRICS_URL", format!("http://127.0.0.1:{game_http}/metrics")),
         ("AGONES_SHIM_COUNTER_METRIC", "demo_players".into()),
         ("AGONES_SHIM_COUNTER_INTERVAL_SECS", "2".into()),
+        ("AGONES_SHIM_STATUS_ADDR", format!("127.0.0.1:{status}")),
         ("AGONES_SHIM_LOG_FORMAT", "text".into()),
     ];
     say(DEMO, "the shim beside it, told by its environment alone:");

@@ -14,11 +14,13 @@ pub enum ProcessEnd {
 pub enum ExitReason {
     /// Stopped as asked.
     Stopped,
+    /// `rcon --match`: the answer has no match in it.
+    NoMatch,
     /// An argument is wrong.
     Usage,
     /// A variable is wrong.
     Config,
-    /// The game server is gone, or never came: readiness deadline or liveness.
+    /// The game server is gone, or never came: readiness deadline or liveness; `rcon`: no answer in time.
     GameServerGone,
     /// A bug here.
     Bug,
@@ -26,7 +28,7 @@ pub enum ExitReason {
     System,
     /// `AGONES_SHIM_SDK=required` and no SDK server, or `sdk CALL` without an answer in time.
     NoSdk,
-    /// `sdk CALL`: the SDK server rejected the call.
+    /// `sdk CALL`: the SDK server rejected the call; `rcon`: the game rejected the password.
     Rejected,
     /// The child's program could not be executed.
     NotExecutable,
@@ -43,6 +45,7 @@ impl ExitReason {
     pub fn code(self) -> u8 {
         match self {
             Self::Stopped => 0,
+            Self::NoMatch => 1,
             Self::Usage => 64,
             Self::GameServerGone => 69,
             Self::Bug => 70,

@@ -73,6 +73,7 @@ mod machine;
 mod net;
 mod probe;
 mod query;
+mod rcon;
 mod runtime;
 mod sdk;
 mod settings;

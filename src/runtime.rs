@@ -25,7 +25,7 @@ use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Noti
 use crate::probe::{self, Command};
 use crate::sdk::Sdk;
 use crate::sdk::stats::CallStats;
-use crate::settings::{Probe, Settings, StopSettings};
+use crate::settings::{Probe, Settings, Source, StopSettings};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -307,7 +307,8 @@ impl<S: Sdk> Runtime<S> {
 
     fn start_scraping(&mut self) {
         for (source, counter) in self.settings.counters.iter().enumerate() {
-            match scrape::spawn(source, counter, self.sender.clone()) {
+            let launcher = matches!(counter.source, Source::Exec(_)).then(|| self.processes.launcher()).transpose();
+            match launcher.and_then(|launcher| scrape::spawn(source, counter, launcher, self.sender.clone())) {
                 Ok(scrape) => self.scrapes.push(scrape),
                 // A thread that cannot be started is one that has died.
                 Err(error) => {

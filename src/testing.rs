@@ -7,6 +7,14 @@ pub mod counter {
         //! Its parser.
         pub use crate::counter::exposition::{Selector, Sum, fuzz};
     }
+    pub mod json {
+        //! A page in JSON.
+        pub use crate::counter::json::fuzz;
+    }
+}
+pub mod rcon {
+    //! The other end of a remote console.
+    pub use crate::rcon::fuzz;
 }
 pub mod insight {
     //! Its hostile clients.
@@ -26,6 +34,7 @@ pub mod query {
 
     use crate::net::deadline::Deadline;
     use crate::net::resolve::Resolver;
+    pub use crate::query::protocol::markdown;
     pub use crate::query::{Reading, fuzz};
     use crate::settings::{LivenessSettings, Probe, Variable};
 
@@ -40,7 +49,8 @@ pub mod query {
         let Some(Probe::Query(target)) = settings.probes.first() else { panic!("no query: {:?}", settings.probes) };
         let deadline = Deadline::after(timeout);
         let addresses = Resolver::new().addresses(&target.host, target.port, deadline).expect("it is loopback");
-        crate::query::ask(target, &addresses, true, deadline).expect("it has answered before")
+        let wanted = crate::query::Wanted { names: true, bots: true };
+        crate::query::ask(target, &addresses, wanted, deadline).expect("it has answered before")
     }
 }
 pub mod machine {

@@ -51,12 +51,16 @@ pub(super) fn exit_codes() -> Vec<(String, &'static str)> {
     let child = ExitReason::Child(ProcessEnd::Signaled(0)).code();
     vec![
         (code(ExitReason::Stopped), "stopped as asked (wrapper: the child's own 0)"),
+        (code(ExitReason::NoMatch), "rcon --match: no match in the answer"),
         (code(ExitReason::Usage), "bad argument"),
-        (code(ExitReason::GameServerGone), "the game server is gone: readiness deadline, or liveness"),
+        (
+            code(ExitReason::GameServerGone),
+            "the game server is gone: readiness deadline, or liveness; rcon: no answer in time",
+        ),
         (code(ExitReason::Bug), "a bug in agones-shim"),
         (code(ExitReason::System), "the system refused: threads, signals, fork"),
         (code(ExitReason::NoSdk), "AGONES_SHIM_SDK=required and no SDK; sdk CALL: no answer in time"),
-        (code(ExitReason::Rejected), "sdk CALL: the SDK server refused"),
+        (code(ExitReason::Rejected), "sdk CALL: the SDK server refused; rcon: the game refused the password"),
         (code(ExitReason::Config), "bad environment"),
         (code(ExitReason::NotExecutable), "wrapper: PROGRAM cannot be executed"),
         (code(ExitReason::NotFound), "wrapper: PROGRAM was not found"),

@@ -14,6 +14,7 @@ mod local_sdk;
 mod man;
 mod output;
 mod probe;
+mod rcon;
 mod run;
 mod sdk;
 mod status;
@@ -37,6 +38,7 @@ const COMMANDS: &[&Command] = &[
     &check::COMMAND,
     &probe::COMMAND,
     &sdk::COMMAND,
+    &rcon::COMMAND,
     &status::COMMAND,
     #[cfg(feature = "local-sdk")]
     &local_sdk::COMMAND,

@@ -122,7 +122,7 @@ fn look(addr: &StatusAddr, resolver: &mut Resolver) -> Result<Value, String> {
     let deadline = Deadline::after(TIMEOUT);
     let addresses = resolver.addresses(&target.host, target.port, deadline)?;
     let mut body = Vec::new();
-    let response = http::get(&target, &addresses, deadline, None, BODY_CAP, |chunk| body.extend_from_slice(chunk))
+    let response = http::get(&target, &addresses, deadline, &[], BODY_CAP, |chunk| body.extend_from_slice(chunk))
         .map_err(|failure| format!("{url}: {}", failure.reason))?;
     if !response.is_success() {
         return Err(format!("{url}: {}", response.describe()));

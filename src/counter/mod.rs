@@ -1,4 +1,5 @@
 //! Sources of what is counted.
 
 pub mod exposition;
+pub mod json;
 pub mod scrape;

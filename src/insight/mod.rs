@@ -2,4 +2,5 @@
 
 pub mod logging;
 pub mod notify;
+pub(crate) mod page;
 pub mod status;

@@ -229,7 +229,8 @@ impl Lists {
         Ok(answer)
     }
 
-    /// RemoveListValue: answers the List as it was before (measured, AGONES.md 1.3).
+    /// RemoveListValue: answers the List without the value; as it was before, where the value itself still waits in
+    /// the batch (measured).
     ///
     /// # Errors
     /// An undeclared name, a value that is not there.
@@ -238,11 +239,13 @@ impl Lists {
         beta::RemoveListValueRequest { name, value }: beta::RemoveListValueRequest,
     ) -> Result<beta::List, Refusal> {
         let mut list = self.view(&name)?.truncated();
-        let answer = list.message(&name);
+        let before = list.message(&name);
         let Some(position) = list.values.iter().position(|present| *present == value) else {
             return Err(Refusal::unknown(format!("not found: value {value} not in list {name}")));
         };
         list.values.remove(position);
+        let is_waiting = !self.shown.get(&name).is_some_and(|shown| shown.values.contains(&value));
+        let answer = if is_waiting { before } else { list.message(&name) };
         self.batched.insert(name, list);
         Ok(answer)
     }
@@ -375,11 +378,15 @@ mod tests {
         assert_eq!(add(&mut lists, "cid"), "ann,bob,cid of 3");
         assert_eq!(add(&mut lists, "dan"), "out of range. No available capacity. Current Capacity: 3, List Size: 3");
         assert_eq!(remove(&mut lists, "zoe"), "not found: value zoe not in list names");
-        assert_eq!(remove(&mut lists, "ann"), "ann,bob,cid of 3", "the reply is the list as it was");
-        assert_eq!(listed(lists.get("names")), "bob,cid of 3");
+        assert_eq!(remove(&mut lists, "ann"), "bob,cid of 3");
+        assert_eq!(remove(&mut lists, "cid"), "bob,cid of 3", "it waits in the batch: the list as it was");
+        assert_eq!(listed(lists.get("names")), "bob of 3");
         assert_eq!(lists.shown()["names"].values, ["ann", "bob"], "the GameServer shows it after the batch");
         lists.flush();
-        assert_eq!(lists.shown()["names"].values, ["bob", "cid"]);
+        assert_eq!(lists.shown()["names"].values, ["bob"]);
+        add(&mut lists, "cid");
+        lists.flush();
+        assert_eq!(remove(&mut lists, "cid"), "bob of 3", "it waits no more");
         assert_eq!(listed(lists.get("nope")), "list not found: nope");
     }
 

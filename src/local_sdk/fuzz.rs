@@ -84,7 +84,7 @@ fn request(game_server: &mut GameServer, now: Duration, bytes: &[u8]) {
     match routes::route(method, target, body) {
         Ok(Route::Call(call)) => carry_out(game_server, now, &call),
         Ok(Route::Beats(count)) => (0..count.min(3)).for_each(|_| carry_out(game_server, now, &Request::Health)),
-        Ok(Route::Watch | Route::Calls) => {}
+        Ok(Route::Watch | Route::Calls | Route::Page | Route::View) => {}
         Err(refusal) => assert_json(&json::refusal(&refusal)),
     }
 }

@@ -165,18 +165,14 @@ impl GameServer {
             Request::UpdateList(update) => return self.change_list(now, |lists| lists.update(update.clone())),
             Request::AddListValue(value) => return self.change_list(now, |lists| lists.add(value.clone())),
             Request::RemoveListValue(value) => return self.change_list(now, |lists| lists.remove(value.clone())),
+            Request::LocalAllocate | Request::LocalUnhealthy if self.refusal(request).is_some() => {
+                let message = self.refusal(request).unwrap_or_default();
+                return Err(Refusal { code: Code::FailedPrecondition, message });
+            }
             Request::LocalAllocate => {
-                if self.state != State::Ready || self.is_deleted() {
-                    let message = format!("only a Ready GameServer can be allocated, this one is {}", self.ending());
-                    return Err(Refusal { code: Code::FailedPrecondition, message });
-                }
                 self.show_state(now, State::Allocated, "allocator", changes);
             }
             Request::LocalUnhealthy => {
-                if self.is_ending() || self.state == State::Unhealthy {
-                    let message = format!("this GameServer is {} and stays that", self.ending());
-                    return Err(Refusal { code: Code::FailedPrecondition, message });
-                }
                 self.wanted = Some(State::Unhealthy);
                 self.write_state(now, State::Unhealthy, "as asked", changes);
             }
@@ -185,6 +181,44 @@ impl GameServer {
             Request::LocalApiDelay(delay) => self.timers.hold_writes_until(now + *delay),
         }
         Ok(Reply::Empty)
+    }
+
+    /// Why the cluster would not do that now: the allocator, the controller, or `kubectl delete`, which is no error but
+    /// in vain.
+    #[must_use]
+    pub fn refusal(&self, request: &Request) -> Option<String> {
+        match request {
+            Request::LocalAllocate => (self.state != State::Ready || self.is_deleted())
+                .then(|| format!("only a Ready GameServer can be allocated, this one is {}", self.ending())),
+            Request::LocalUnhealthy => (self.is_ending() || self.state == State::Unhealthy)
+                .then(|| format!("this GameServer is {} and stays that", self.ending())),
+            Request::LocalDelete => self.is_deleted().then(|| "this GameServer is being deleted already".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// How its beats are.
+    #[must_use]
+    pub fn health(&self) -> &HealthWatch {
+        &self.health
+    }
+
+    /// When it shows Unhealthy, if no beat comes before.
+    #[must_use]
+    pub fn unhealthy_at(&self) -> Option<Duration> {
+        if self.is_ending() || self.state == State::Unhealthy {
+            return None;
+        }
+        let look = self.timers.at(Timer::Health)?;
+        let asked = if self.health.is_healthy() { None } else { self.timers.at(Timer::State) };
+        Some(asked.unwrap_or_else(|| self.health.last_look(look) + self.setting.batch))
+    }
+
+    /// What Counters and Lists show, by `C.name` and `L.name`.
+    pub fn numbers(&self) -> impl Iterator<Item = (String, i64)> + '_ {
+        let counters = self.counters.shown().iter().map(|(name, counter)| (format!("C.{name}"), counter.count));
+        let length = |list: &super::counters::List| i64::try_from(list.values.len()).unwrap_or(i64::MAX);
+        counters.chain(self.lists.shown().iter().map(move |(name, list)| (format!("L.{name}"), length(list))))
     }
 
     /// Performs everything that is due.

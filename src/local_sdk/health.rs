@@ -72,6 +72,26 @@ impl HealthWatch {
         Look::Missed { failures: self.failures, age }
     }
 
+    /// When the last beat came, or the start where there was none.
+    #[must_use]
+    pub fn last_beat(&self) -> Duration {
+        self.last_beat
+    }
+
+    /// How many looks in a row have found no beat that is recent enough.
+    #[must_use]
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Which look is the last straw, if no beat comes before it.
+    #[must_use]
+    pub fn last_look(&self, next: Duration) -> Duration {
+        let is_late = next.saturating_sub(self.last_beat) >= self.period();
+        let looks = self.health.failure_threshold.saturating_sub(self.failures).saturating_sub(u32::from(is_late));
+        next.saturating_add(self.period().saturating_mul(looks))
+    }
+
     /// What `/gshealthz` says.
     #[must_use]
     pub fn is_healthy(&self) -> bool {

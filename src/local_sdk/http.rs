@@ -1,22 +1,24 @@
 //! The HTTP sides: the SDK as JSON, and the health port. Each request has a
 //! thread of its own, so that one that dawdles holds up nobody.
 //!
-//! A development tool's server: bounded in memory and threads, not in time.
+//! A development tool's server: bounded in memory, in threads and in the time for a write, not in that for a request.
 
 use std::io::{self, Read as _, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
 use tiny_http::{HTTPVersion, Header, Request, Response};
 
 use super::json;
-use super::request::{Code, Refusal, Reply, Request as Call};
+use super::origin;
+use super::request::{Code, Outcome, Refusal, Reply, Request as Call};
 use super::routes::{self, Route};
-use super::server::{Door, WATCH_ROOM};
-use crate::sdk::proto::sdk;
+use super::server::{Door, VIEW_ROOM, WATCH_ROOM};
+use crate::insight::page;
 
 /// The largest body that is read; a List of 1000 long values fits many times.
 const MAX_BODY: usize = 1 << 20;
@@ -24,6 +26,8 @@ const MAX_BODY: usize = 1 << 20;
 const MAX_DRAINED: usize = 1 << 30;
 /// So many requests at a time.
 const MAX_THREADS: usize = 256;
+/// For a client that reads nothing: after that it has gone.
+const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 /// How long accepting pauses when the system has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -35,6 +39,8 @@ pub type Handler = fn(&Door, Request);
 /// # Errors
 /// The system has no thread left.
 pub fn serve(listener: TcpListener, door: Door, handler: Handler) -> io::Result<()> {
+    // A connection inherits it, and tiny_http has no other way to its sockets.
+    TcpStream::from(OwnedFd::from(listener.try_clone()?)).set_write_timeout(Some(WRITE_DEADLINE))?;
     thread::Builder::new().name("local-sdk-http".into()).spawn(move || accept(&listener, &door, handler)).map(drop)
 }
 
@@ -67,6 +73,10 @@ fn accept(listener: &TcpListener, door: &Door, handler: Handler) {
 
 /// Answers one request of the SDK's side.
 pub fn answer_sdk(door: &Door, mut request: Request) {
+    if let Err(refusal) = origin::check(request.method().as_str(), values(&request, "Origin"), values(&request, "Host"))
+    {
+        return respond(request, refusal.code.http_status(), json::refusal(&refusal));
+    }
     let body = match read_body(&mut request) {
         Ok(body) => body,
         Err((status, message)) => {
@@ -76,6 +86,8 @@ pub fn answer_sdk(door: &Door, mut request: Request) {
     };
     let outcome = match routes::route(request.method().as_str(), request.url(), &body) {
         Ok(Route::Watch) => return watch(door, request),
+        Ok(Route::View) => return view(door, request),
+        Ok(Route::Page) => return show_page(door, request),
         Ok(Route::Beats(0)) => return respond(request, 400, String::new()),
         Ok(Route::Beats(number)) => {
             (0..number).map(|_| door.call(&Call::Health)).find(Result::is_err).unwrap_or(Ok(Reply::Empty))
@@ -137,22 +149,47 @@ fn refuse_terabytes(request: Request, response: Response<io::Cursor<Vec<u8>>>) {
     std::mem::forget(stream);
 }
 
-/// A stream of JSON lines, each flushed: tiny_http's own chunks wait for 8 KiB.
-fn watch(door: &Door, request: Request) {
-    let (watcher, changes) = sync_channel(WATCH_ROOM);
-    let chunked = *request.http_version() >= (1, 1);
-    let writer = request.into_writer();
-    door.watch(watcher);
-    // An error is a client that has gone.
-    let _ = write_watch(writer, &changes, chunked);
+fn values<'a>(request: &'a Request, name: &'static str) -> impl Iterator<Item = &'a str> {
+    request.headers().iter().filter(move |header| header.field.equiv(name)).map(|header| header.value.as_str())
 }
 
-fn write_watch(mut writer: impl Write, changes: &Receiver<Arc<sdk::GameServer>>, chunked: bool) -> io::Result<()> {
+fn show_page(door: &Door, request: Request) {
+    let Ok(Reply::Text(page)) = door.page() else { return respond(request, 503, String::new()) };
+    let headers = [
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Security-Policy", &page::policy()),
+        ("Cache-Control", "no-store"),
+    ];
+    let response = headers
+        .iter()
+        .fold(Response::from_string(page), |response, (name, value)| response.with_header(header(name, value)));
+    drop(request.respond(response));
+}
+
+fn watch(door: &Door, request: Request) {
+    let (watcher, changes) = sync_channel(WATCH_ROOM);
+    door.watch(watcher);
+    stream(request, &mut changes.iter().map(|game_server| json::watch_line(&game_server)));
+}
+
+fn view(door: &Door, request: Request) {
+    let (viewer, frames) = sync_channel::<Outcome>(VIEW_ROOM);
+    door.view(viewer);
+    stream(request, &mut frames.iter().filter_map(|frame| frame.ok().map(|frame| json::reply(&frame))));
+}
+
+/// A stream of JSON lines, each flushed: tiny_http's own chunks wait for 8 KiB.
+fn stream(request: Request, lines: &mut dyn Iterator<Item = String>) {
+    let chunked = *request.http_version() >= (1, 1);
+    // An error is a client that has gone.
+    let _ = write_lines(&mut request.into_writer(), lines, chunked);
+}
+
+fn write_lines(writer: &mut dyn Write, lines: &mut dyn Iterator<Item = String>, chunked: bool) -> io::Result<()> {
     writer.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")?;
     writer.write_all(if chunked { b"Transfer-Encoding: chunked\r\n\r\n" } else { b"Connection: close\r\n\r\n" })?;
     writer.flush()?;
-    for game_server in changes {
-        let line = json::watch_line(&game_server);
+    for line in lines {
         if chunked {
             write!(writer, "{:x}\r\n{line}\r\n", line.len())?;
         } else {

@@ -2,7 +2,7 @@
 
 use super::request::{Refusal, Reply};
 use crate::sdk::json;
-pub(crate) use crate::sdk::json::{Writer, pretty_game_server, watch_line};
+pub(crate) use crate::sdk::json::{Writer, pretty_game_server, watch_line, write_game_server};
 
 /// The body of a call that was accepted.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Counter(counter) => json::counter(counter),
         Reply::List(list) => json::list(list),
         Reply::Health(healthy) => healthy.to_string(),
-        Reply::Calls(calls) => calls.clone(),
+        Reply::Text(text) => text.clone(),
     }
 }
 

@@ -8,6 +8,7 @@
 mod calls;
 mod change;
 mod counters;
+mod feed;
 #[doc(hidden)]
 pub mod fuzz;
 mod gameserver;
@@ -18,6 +19,7 @@ mod json;
 mod manifest;
 mod metadata;
 mod options;
+mod origin;
 mod output;
 mod ports;
 mod request;

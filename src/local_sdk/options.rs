@@ -31,11 +31,15 @@ ADDR is IP:PORT, localhost:PORT or PORT (on 127.0.0.1). Port 0 picks a free one;
 'local-sdk: grpc listening on IP:PORT' say which.
 
 On the HTTP address, for people and tests:
+  GET  /                  a page that shows all of this live, and has buttons for the following
   POST /local/allocate    what the allocator does     POST /local/unhealthy   what a dead game leads to
   POST /local/delete      what kubectl delete does    POST /local/reset       everything as at the start
   POST /local/api-delay   a number of seconds for which the API server answers no write: what was queued waits,
                           GetGameServer and the Counter calls wait with it, beats are answered
   GET  /local/calls       the calls seen so far, as JSON
+  GET  /local/watch       what the page shows, as JSON lines
+
+A web page may change something only if it is this one, opened by an IP address or as localhost.
 ";
 
 /// What was asked for.

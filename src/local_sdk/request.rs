@@ -169,10 +169,10 @@ pub enum Reply {
     List(beta::List),
     /// What `/gshealthz` says.
     Health(bool),
-    /// The calls seen so far, as JSON.
-    Calls(String),
     /// Not before the API server answers: ask again then.
     Later,
+    /// Ready to be sent: the calls seen so far, the page, a frame for the page.
+    Text(String),
 }
 
 /// How a call went.
@@ -204,6 +204,8 @@ pub enum Code {
     InvalidArgument = 3,
     /// No such path.
     NotFound = 5,
+    /// Not from this web page.
+    PermissionDenied = 7,
     /// A bound of this server's.
     ResourceExhausted = 8,
     /// Not in this state.
@@ -221,6 +223,7 @@ impl Code {
         match self {
             Self::Unknown => 500,
             Self::InvalidArgument | Self::FailedPrecondition => 400,
+            Self::PermissionDenied => 403,
             Self::NotFound => 404,
             Self::ResourceExhausted => 429,
             Self::Unimplemented => 501,

@@ -23,6 +23,10 @@ pub enum Route {
     Watch,
     /// The calls seen so far.
     Calls,
+    /// The page for people.
+    Page,
+    /// The stream of frames that it lives by.
+    View,
 }
 
 /// Understands a request.
@@ -60,7 +64,9 @@ pub fn route(method: &str, target: &str, body: &[u8]) -> Result<Route, Refusal> 
         }
         "/gameserver" => ("GET", Route::Call(Request::GetGameServer)),
         "/watch/gameserver" => ("GET", Route::Watch),
+        "/" => ("GET", Route::Page),
         "/local/calls" => ("GET", Route::Calls),
+        "/local/watch" => ("GET", Route::View),
         "/local/allocate" => ("POST", Route::Call(Request::LocalAllocate)),
         "/local/unhealthy" => ("POST", Route::Call(Request::LocalUnhealthy)),
         "/local/delete" => ("POST", Route::Call(Request::LocalDelete)),
@@ -288,6 +294,8 @@ mod tests {
         }
         assert_eq!(route("GET", "/watch/gameserver", b""), Ok(Route::Watch));
         assert_eq!(route("GET", "/local/calls", b""), Ok(Route::Calls));
+        assert_eq!(route("GET", "/?x", b""), Ok(Route::Page));
+        assert_eq!(route("GET", "/local/watch", b""), Ok(Route::View));
     }
 
     #[test]
@@ -300,7 +308,8 @@ mod tests {
     #[test]
     fn wrong_paths_methods_and_bodies_get_the_gateways_codes() {
         for (method, target, body, code) in [
-            ("GET", "/", "", Code::NotFound),
+            ("POST", "/", "", Code::Unimplemented),
+            ("POST", "/local/watch", "", Code::Unimplemented),
             ("POST", "/ready/", "{}", Code::NotFound),
             ("GET", "/v1beta1/counters/", "", Code::NotFound),
             ("GET", "/v1beta1/counters/a/b", "", Code::NotFound),

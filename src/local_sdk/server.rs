@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::calls::{Calls, Via};
 use super::change::{Change, State};
+use super::feed::Feed;
 use super::gameserver::{GameServer, Setting};
 use super::options::Options;
 use super::output::Output;
 use super::ports::{self, Ports};
 use super::request::{Code, Outcome, Refusal, Reply, Request};
 use super::spec::Spec;
+use crate::insight::page;
 use crate::sdk::proto::sdk;
 
 /// A watcher that is this many GameServers behind is let go.
@@ -27,6 +29,14 @@ const LATER: Duration = Duration::from_millis(50);
 const MAX_LINE: usize = 500;
 /// So many watchers; past it the oldest is let go.
 const MAX_WATCHERS: usize = 64;
+
+/// A viewer of the page that is this many frames behind is let go, and comes again.
+pub const VIEW_ROOM: usize = 8;
+/// So many viewers; past it the oldest is let go.
+const MAX_VIEWERS: usize = 16;
+
+/// Where a viewer's frames go.
+pub type Viewer = SyncSender<Outcome>;
 
 /// Where a watcher's GameServers go. When it closes, the stream ends.
 pub type Watcher = SyncSender<Arc<sdk::GameServer>>;
@@ -50,6 +60,10 @@ pub enum Command {
         /// Where they go.
         watcher: Watcher,
     },
+    /// Everything that the page shows, now and as it happens.
+    View(Viewer),
+    /// The page, with all that is known in it as text.
+    Page(SyncSender<Outcome>),
     /// What `/gshealthz` says.
     IsHealthy(SyncSender<Outcome>),
     /// `GET /local/calls`.
@@ -103,6 +117,19 @@ impl Door {
         let _ = self.commands.send(Command::Watch { via: self.via, watcher });
     }
 
+    /// Starts a view.
+    pub fn view(&self, viewer: Viewer) {
+        let _ = self.commands.send(Command::View(viewer));
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// UNAVAILABLE while the server ends.
+    pub fn page(&self) -> Outcome {
+        self.ask(Command::Page)
+    }
+
     /// What `/gshealthz` says.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
@@ -138,6 +165,8 @@ pub struct LocalServer {
     game_server: GameServer,
     calls: Calls,
     watchers: Vec<Watcher>,
+    feed: Feed,
+    viewers: Vec<Viewer>,
     output: Output,
 }
 
@@ -156,15 +185,19 @@ impl LocalServer {
             game_server,
             calls: Calls::default(),
             watchers: Vec::new(),
+            feed: Feed::default(),
+            viewers: Vec::new(),
             output,
         }
     }
 
     /// Serves until it is told to stop, and prints the summary.
     pub fn run(mut self, commands: &Receiver<Command>) {
-        self.print(Duration::ZERO, Change::Placed.topic(), &Change::Placed.to_string());
+        self.feed.begin(Duration::ZERO, &self.game_server);
+        self.publish(Duration::ZERO, &[Change::Placed]);
         loop {
-            let command = match self.game_server.next_deadline() {
+            let frame = (!self.viewers.is_empty()).then(|| self.feed.due());
+            let command = match self.game_server.next_deadline().into_iter().chain(frame).min() {
                 None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at) => commands.recv_timeout(at.saturating_sub(self.start.elapsed())),
             };
@@ -177,13 +210,14 @@ impl LocalServer {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(command) => self.perform(now, command),
             }
+            self.show(now);
         }
         let now = self.start.elapsed();
         self.hand_back_ports(now);
         let state = self.game_server.state().as_str();
         let summary = self.calls.summary();
         self.output.line(format!("local-sdk: stopped after {:.3}s, {state}; {summary}", now.as_secs_f64()));
-        drop(self.watchers);
+        drop((self.watchers, self.viewers));
         self.output.finish();
     }
 
@@ -203,8 +237,23 @@ impl LocalServer {
                     self.watchers.push(watcher);
                 }
             }
+            Command::View(viewer) => {
+                if self.viewers.is_empty() {
+                    // Nobody has looked: what was is no news to the first who does.
+                    drop(self.feed.frame(now, &self.game_server));
+                }
+                let _ = viewer.try_send(Ok(Reply::Text(self.feed.whole(now, &self.game_server))));
+                if self.viewers.len() == MAX_VIEWERS {
+                    self.viewers.remove(0);
+                }
+                self.viewers.push(viewer);
+            }
+            Command::Page(reply) => {
+                let page = page::render("local-sdk", &self.feed.plain(now, &self.game_server));
+                let _ = reply.try_send(Ok(Reply::Text(page)));
+            }
             Command::IsHealthy(reply) => drop(reply.try_send(Ok(Reply::Health(self.game_server.is_healthy())))),
-            Command::ListCalls(reply) => drop(reply.try_send(Ok(Reply::Calls(self.calls.to_json())))),
+            Command::ListCalls(reply) => drop(reply.try_send(Ok(Reply::Text(self.calls.to_json())))),
             Command::Stop => {}
         }
     }
@@ -219,8 +268,10 @@ impl LocalServer {
             request => self.game_server.call(now, request, &mut changes),
         };
         let topic = if outcome.is_ok() { "call" } else { "refused" };
-        let reason = outcome.as_ref().err().map(|refusal| format!(": {}", refusal.message)).unwrap_or_default();
-        self.print(now, topic, &format!("{request}{reason}"));
+        let reason = outcome.as_ref().err().map(|refusal| refusal.message.as_str()).unwrap_or_default();
+        let colon = if reason.is_empty() { "" } else { ": " };
+        self.print(now, topic, &format!("{request}{colon}{reason}"));
+        self.feed.call(now, request, reason);
         if !request.is_local() {
             self.calls.push(now, via, request, outcome.as_ref().err().cloned());
         }
@@ -230,6 +281,7 @@ impl LocalServer {
 
     /// Prints the changes, and shows the GameServer to its watchers.
     fn publish(&mut self, now: Duration, changes: &[Change]) {
+        self.feed.changed(now, changes, &self.game_server);
         for change in changes {
             self.print(now, change.topic(), &change.to_string());
             // A deleted GameServer keeps its ports in sight, but not in use.
@@ -260,6 +312,14 @@ impl LocalServer {
         }
     }
 
+    /// Shows the viewers what has happened, when that is due.
+    fn show(&mut self, now: Duration) {
+        if !self.viewers.is_empty() && self.feed.due() <= now {
+            let frame = Ok(Reply::Text(self.feed.frame(now, &self.game_server)));
+            self.viewers.retain(|viewer| viewer.try_send(frame.clone()).is_ok());
+        }
+    }
+
     /// A new GameServer, as at the start.
     fn reset(&mut self, now: Duration) -> Outcome {
         self.ports = None;
@@ -271,6 +331,7 @@ impl LocalServer {
         self.game_server = GameServer::new(self.spec.clone(), self.setting.clone(), now);
         self.calls = Calls::default();
         self.publish(now, &[Change::State { from, to: State::Scheduled, by: "reset" }]);
+        self.feed.begin(now, &self.game_server);
         Ok(Reply::Empty)
     }
 

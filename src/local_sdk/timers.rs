@@ -84,6 +84,12 @@ impl Timers {
         })
     }
 
+    /// When this one fires.
+    #[must_use]
+    pub fn at(&self, timer: Timer) -> Option<Duration> {
+        self.due().find(|(_, due)| *due == timer).map(|(at, _)| at)
+    }
+
     /// When the next one fires.
     #[must_use]
     pub fn next(&self) -> Option<Duration> {

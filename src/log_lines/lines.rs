@@ -1,8 +1,9 @@
-//! Text in pieces, as a program's output or a growing file comes, looked at line by line however it is cut.
+//! Text in pieces, as a program's output or a growing file comes, taken apart into lines however it is cut.
 //!
 //! Pure. A line ends with a newline or a carriage return. What steers a terminal (colours, cursor, title) is left out
-//! of it, so that a pattern speaks of the words alone. A line longer than [`LONGEST`] counts as ended there, and the
-//! rest of it is passed over. The last line, while it has no end, is looked at when somebody says that it rests.
+//! of it, but for a cursor that moves right, which stands for blanks; UTF-16, as Wine writes it to a pipe, is read as
+//! text. So a pattern speaks of the words alone. A line longer than [`LONGEST`] counts as ended there, and the rest of
+//! it is passed over. The last line, while it has no end, is looked at when somebody says that it rests.
 
 use crate::settings::Pattern;
 
@@ -11,54 +12,98 @@ pub const LONGEST: usize = 64 * 1024;
 
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
+/// A cursor that is moved further right than any terminal is wide.
+const MOST_BLANKS: u16 = 1000;
 
-/// Finds lines that match.
+/// Counts lines that match.
 #[derive(Clone, Debug)]
 pub struct Lines {
     pattern: Pattern,
-    /// The line so far, without what steers a terminal.
-    line: Vec<u8>,
-    state: State,
-    /// The line has grown since it was last looked at.
-    is_new: bool,
-    /// The line has been counted, or is too long: nothing more of it is looked at.
-    is_over: bool,
-}
-
-/// Inside of what steers a terminal (ECMA-48), or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Text,
-    /// Behind an escape.
-    Escape,
-    /// `ESC [` up to a letter: colours, cursor.
-    Control,
-    /// `ESC ]` and the like, up to a bell or an `ESC \`: titles, links.
-    String,
+    splitter: Splitter,
 }
 
 impl Lines {
     /// Nothing has been read yet.
     #[must_use]
     pub fn new(pattern: Pattern) -> Self {
-        Self { pattern, line: Vec::new(), state: State::Text, is_new: false, is_over: false }
+        Self { pattern, splitter: Splitter::default() }
     }
 
     /// Takes the next bytes; the number of lines that ended in them and match.
-    pub fn push(&mut self, mut bytes: &[u8]) -> u32 {
+    pub fn push(&mut self, bytes: &[u8]) -> u32 {
         let mut matches = 0;
+        self.splitter.push(bytes, |line| matches += u32::from(self.pattern.is_match(line)));
+        matches
+    }
+
+    /// A last line without an end is there that has not been looked at.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.splitter.has_news()
+    }
+
+    /// Nothing has come for a while: a prompt has no end. True where what is there of the line matches; its rest is
+    /// then passed over.
+    pub fn rest(&mut self) -> bool {
+        let matches = self.splitter.rest().is_some_and(|line| self.pattern.is_match(line));
+        if matches {
+            self.splitter.pass_over();
+        }
+        matches
+    }
+
+    /// The file was replaced: what comes next continues nothing.
+    pub fn start_over(&mut self) {
+        self.splitter = Splitter::default();
+    }
+}
+
+/// Takes text apart into lines.
+#[derive(Clone, Debug, Default)]
+pub struct Splitter {
+    /// The line so far, without what steers a terminal.
+    line: Vec<u8>,
+    /// A line of UTF-16 as UTF-8, kept for its memory.
+    text: String,
+    state: State,
+    /// A NUL came inside of what steers a terminal: UTF-16.
+    is_wide: bool,
+    /// The line has grown since it was last looked at.
+    is_new: bool,
+    /// The line has been looked at for good, or is too long: nothing more of it is wanted.
+    is_over: bool,
+}
+
+/// Inside of what steers a terminal (ECMA-48), or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// In a line of UTF-16, behind this byte: with a NUL it ends the line, else it is half of a letter.
+    MaybeEnd(u8),
+    /// Behind what steers a terminal, in UTF-16: the NUL that belongs to its last byte.
+    Nul,
+    /// Behind an escape.
+    Escape,
+    /// `ESC [` and this number, up to a letter: colours, cursor.
+    Control(u16),
+    /// `ESC ]` and the like, up to a bell or an `ESC \`: titles, links.
+    String,
+}
+
+impl Splitter {
+    /// Takes the next bytes, and shows each line that ends in them. None of them is empty.
+    pub fn push(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8])) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.state == State::Text && !is_special(byte) {
                 let length = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());
                 let (text, rest) = bytes.split_at(length);
-                matches += self.take_text(text);
+                self.take_text(text, &mut see);
                 bytes = rest;
             } else {
-                matches += self.take_special(byte);
-                bytes = rest;
+                bytes = if self.take_special(byte, &mut see) { rest } else { bytes };
             }
         }
-        matches
     }
 
     /// A last line without an end is there that has not been looked at.
@@ -67,63 +112,99 @@ impl Lines {
         self.is_new
     }
 
-    /// Nothing has come for a while: a prompt has no end. True where what is there of the line matches; its rest is
-    /// then passed over.
-    pub fn rest(&mut self) -> bool {
-        let matches = std::mem::take(&mut self.is_new) && self.is_match();
-        self.is_over |= matches;
-        matches
+    /// What is there of a line that has no end, if that is news.
+    pub fn rest(&mut self) -> Option<&[u8]> {
+        std::mem::take(&mut self.is_new).then(|| seen(&self.line, &mut self.text))
     }
 
-    /// The file was replaced: what comes next continues nothing.
-    pub fn start_over(&mut self) {
-        *self = Self::new(self.pattern.clone());
+    /// Nothing more is wanted of the line that has no end yet.
+    pub fn pass_over(&mut self) {
+        (self.is_new, self.is_over) = (false, true);
     }
 
-    fn take_text(&mut self, text: &[u8]) -> u32 {
+    fn take_text(&mut self, text: &[u8], see: &mut impl FnMut(&[u8])) {
         if self.is_over {
-            return 0;
+            return;
         }
         // A program that goes on in a file which was truncated under it leaves a hole in front.
         let text = if self.line.is_empty() { without_hole(text) } else { text };
         let room = LONGEST - self.line.len();
         self.line.extend_from_slice(&text[..text.len().min(room)]);
         self.is_new |= !text.is_empty();
-        if text.len() < room {
-            return 0;
+        if text.len() >= room {
+            self.pass_over();
+            see(seen(&self.line, &mut self.text));
         }
-        u32::from(self.look())
     }
 
-    fn take_special(&mut self, byte: u8) -> u32 {
+    /// Takes one byte; false where it has to be looked at again, in another state.
+    fn take_special(&mut self, byte: u8, see: &mut impl FnMut(&[u8])) -> bool {
         match (self.state, byte) {
-            (_, b'\n' | b'\r') => {
-                // Nothing between a carriage return and its newline is no line.
-                let matches = !self.is_over && !self.line.is_empty() && self.is_match();
-                self.line.clear();
-                (self.state, self.is_new, self.is_over) = (State::Text, false, false);
-                return u32::from(matches);
+            (State::MaybeEnd(_), 0) => self.end(see),
+            (State::MaybeEnd(end), _) => {
+                self.state = State::Text;
+                self.take_text(&[end, byte], see);
             }
-            (_, ESCAPE) => self.state = State::Escape,
-            (State::Escape, b'[') => self.state = State::Control,
+            (State::Nul, _) => {
+                self.state = State::Text;
+                return byte == 0;
+            }
+            (State::Text, b'\n' | b'\r') if is_utf16(&self.line) => self.state = State::MaybeEnd(byte),
+            (_, b'\n' | b'\r') => self.end(see),
+            (_, ESCAPE) => (self.state, self.is_wide) = (State::Escape, false),
+            (State::Escape | State::Control(_) | State::String, 0) => self.is_wide = true,
+            (State::Escape, b'[') => self.state = State::Control(0),
             (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => self.state = State::String,
             // `ESC ( B` and its like have one more byte.
             (State::Escape, 0x20..=0x2f) => {}
-            (State::Escape, _) | (State::Control, 0x40..=0x7e) | (State::String, BELL) => self.state = State::Text,
-            (State::Text | State::Control | State::String, _) => {}
+            (State::Control(number), b'0'..=b'9') => {
+                self.state = State::Control(number.saturating_mul(10).saturating_add((byte - b'0').into()));
+            }
+            (State::Control(number), b'C') => {
+                self.behind_control();
+                let blank: &[u8] = if self.is_wide { b" \0" } else { b" " };
+                for _ in 0..number.clamp(1, MOST_BLANKS) {
+                    self.take_text(blank, see);
+                }
+            }
+            (State::Escape, _) | (State::Control(_), 0x40..=0x7e) | (State::String, BELL) => self.behind_control(),
+            (State::Text | State::Control(_) | State::String, _) => {}
         }
-        0
+        true
     }
 
-    /// Looks at a line that is full.
-    fn look(&mut self) -> bool {
-        (self.is_new, self.is_over) = (false, true);
-        self.is_match()
+    fn behind_control(&mut self) {
+        self.state = if self.is_wide { State::Nul } else { State::Text };
     }
 
-    fn is_match(&self) -> bool {
-        self.pattern.is_match(&self.line)
+    fn end(&mut self, see: &mut impl FnMut(&[u8])) {
+        // Nothing between a carriage return and its newline is no line.
+        if !self.is_over && !self.line.is_empty() {
+            see(seen(&self.line, &mut self.text));
+        }
+        self.line.clear();
+        (self.state, self.is_new, self.is_over) = (State::Text, false, false);
     }
+}
+
+/// A line as patterns see it.
+fn seen<'a>(line: &'a [u8], text: &'a mut String) -> &'a [u8] {
+    if !is_utf16(line) {
+        return line;
+    }
+    let units = line.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    text.clear();
+    text.extend(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
+    text.as_bytes()
+}
+
+/// Whole pairs, and in its beginning a quarter of them has a NUL behind: every letter of ASCII has, in UTF-16LE.
+fn is_utf16(line: &[u8]) -> bool {
+    /// Enough to tell by.
+    const BEGINNING: usize = 64;
+    let pairs = &line[..line.len().min(BEGINNING) & !1];
+    let nuls = pairs.chunks_exact(2).filter(|pair| pair[1] == 0).count();
+    line.len().is_multiple_of(2) && nuls > 0 && nuls >= pairs.len() / 8
 }
 
 fn without_hole(text: &[u8]) -> &[u8] {
@@ -191,6 +272,45 @@ mod tests {
     }
 
     #[test]
+    fn a_cursor_that_moves_right_is_blanks() {
+        for text in [
+            "Server\x1b[1Cstarted\x1b[2Cnow\n",
+            "Server\x1b[Cstarted\x1b[C\x1b[0Cnow\n",
+            "Server\x1b[32m\x1b[1Cstarted\x1b[2C\x1b[Know\n",
+        ] {
+            assert_eq!(matches("^Server started  now$", text.as_bytes()), 1, "{text:?}");
+        }
+        let far = format!("a\x1b[{}Cb\n", "9".repeat(100));
+        assert_eq!(matches("^a {1000}b$", far.as_bytes()), 1);
+    }
+
+    fn utf16(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    /// As Wine writes it to a pipe, its own messages in ASCII between.
+    #[test]
+    fn utf_16_is_read_as_text_however_it_is_cut() {
+        let text = [
+            utf16("one\r\n\x1b[32mServer\x1b[1Cstarted\x1b[0m\r\n"),
+            b"wine: a line of its own\n".to_vec(),
+            utf16("[12:30] 丛上 joined the Server started\nServer started\n"),
+            b"Server started\n".to_vec(),
+            utf16("\x1b]0;a title\x07Server started\n"),
+        ]
+        .concat();
+        assert_eq!(matches("^Server started$", &text), 4);
+        assert_eq!(matches("^wine: a line of its own$", &text), 1);
+        assert_eq!(matches("^.12:30. .* joined the Server started$", &text), 1);
+        for size in 1..9 {
+            let mut lines = lines("^Server started$");
+            assert_eq!(text.chunks(size).map(|piece| lines.push(piece)).sum::<u32>(), 4, "pieces of {size}");
+        }
+        let mut prompt = lines("^> $");
+        assert_eq!((prompt.push(&utf16("> ")), prompt.rest()), (0, true));
+    }
+
+    #[test]
     fn a_long_line_is_looked_at_to_its_limit() {
         let long = |before: usize, end: &str| {
             let mut text = vec![b'x'; before];
@@ -220,7 +340,7 @@ mod tests {
         fn any_cut_of_the_same_bytes_gives_the_same_matches(
             bytes in proptest::collection::vec(
                 prop_oneof![Just(b'\n'), Just(b'\r'), Just(ESCAPE), Just(b'['), Just(b'm'), Just(b']'), Just(BELL), Just(b'a'),
-                    Just(b'b'), any::<u8>()], 0..400),
+                    Just(b'b'), Just(0), Just(b'C'), any::<u8>()], 0..400),
             cuts in proptest::collection::vec(1usize..9, 1..400),
         ) {
             for pattern in ["a", "^a+b?$", "a.*b$", "^[^a]"] {

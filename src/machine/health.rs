@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
 use super::event::CallError;
-use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, ProbeReport, StopReason, failures};
+use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, Phase, ProbeReport, StopReason, failures, seconds};
 use crate::settings::SdkMode;
 
 /// Fewer failed rounds than this never mean that a server is gone.
@@ -20,8 +20,10 @@ pub(super) struct Health {
     pub(super) watching: bool,
     /// How the last liveness round ended; `None` before the first.
     pub(super) alive: Option<bool>,
-    /// A round has been asked for and has not ended.
-    pub(super) checking: bool,
+    /// A round has been asked for and has not ended: since when, or since it was last counted as overdue.
+    pub(super) checking: Option<Instant>,
+    /// So many rounds should have begun since the one under way did, and count as failed.
+    pub(super) overdue: u32,
     /// Failed rounds in a row.
     pub(super) failed_rounds: u32,
     /// A beat is to go out as soon as no call is under way.
@@ -56,7 +58,7 @@ impl Machine {
     }
 
     /// From now on beats depend on liveness; `alive` is what is known already.
-    pub(super) fn watch_liveness(&mut self, alive: bool, out: &mut Effects) {
+    pub(super) fn watch_liveness(&mut self, now: Instant, alive: bool, out: &mut Effects) {
         if self.health.watching {
             return;
         }
@@ -65,13 +67,21 @@ impl Machine {
             self.health.alive = Some(true);
         } else {
             self.health.beat_owed = std::mem::take(&mut self.health.beat_wanted);
-            self.check_liveness(out);
+            self.check_liveness(now, out);
         }
     }
 
-    pub(super) fn health_due(&mut self, out: &mut Effects) {
+    pub(super) fn health_due(&mut self, now: Instant, out: &mut Effects) {
         if self.health.watching && self.stop.is_none() {
-            self.check_liveness(out);
+            match self.health.checking {
+                None => self.check_liveness(now, out),
+                // Before it is served, a round may wait for readiness probes that are not its own. Two that are due at
+                // once were held up by a call: the first has only just begun.
+                Some(since) if self.phase >= Phase::Served && now - since >= self.health_interval() * 3 / 4 => {
+                    self.round_is_overdue(now, out);
+                }
+                Some(_) => {}
+            }
         }
         self.beat_at_once();
         if self.may_end_by_itself() {
@@ -93,9 +103,9 @@ impl Machine {
         }
     }
 
-    fn check_liveness(&mut self, out: &mut Effects) {
-        if !self.health.checking {
-            self.health.checking = true;
+    fn check_liveness(&mut self, now: Instant, out: &mut Effects) {
+        if self.health.checking.is_none() {
+            self.health.checking = Some(now);
             out.push(Effect::CheckLiveness);
         }
     }
@@ -143,7 +153,8 @@ impl Machine {
     }
 
     pub(super) fn liveness_checked(&mut self, now: Instant, reports: &[ProbeReport], out: &mut Effects) {
-        self.health.checking = false;
+        self.health.checking = None;
+        let was_counted = std::mem::take(&mut self.health.overdue);
         if self.stop.is_some() || !self.health.watching {
             return;
         }
@@ -159,11 +170,34 @@ impl Machine {
             }
             return;
         }
+        let (reason, overdue) = (failures(reports), was_counted > 0);
+        if !overdue {
+            self.count_failed_round();
+        }
+        self.report_failed_round(now, reason, out);
+    }
+
+    /// The next round would begin now, and one is still under way: that counts as failed, so that a threshold of
+    /// rounds is a time. The line is left to the round's own report, which has the reason, unless the end is here first.
+    fn round_is_overdue(&mut self, now: Instant, out: &mut Effects) {
+        self.health.checking = Some(now);
+        self.health.overdue = self.health.overdue.saturating_add(1);
+        self.count_failed_round();
+        if self.health.failed_rounds >= self.failure_threshold() {
+            let waited = self.health_interval().saturating_mul(self.health.overdue);
+            self.report_failed_round(now, format!("no answer yet after {}", seconds(waited)), out);
+        }
+    }
+
+    fn count_failed_round(&mut self) {
         self.health.alive = Some(false);
         self.health.counts.rounds_failed += 1;
         self.health.failed_rounds = self.health.failed_rounds.saturating_add(1);
         self.health.beat_wanted = false;
-        let (round, threshold, reason) = (self.health.failed_rounds, self.failure_threshold(), failures(reports));
+    }
+
+    fn report_failed_round(&mut self, now: Instant, reason: String, out: &mut Effects) {
+        let (round, threshold) = (self.health.failed_rounds, self.failure_threshold());
         out.push(Effect::Log(Notice::LivenessFailed { reason: reason.clone(), round, threshold }));
         if round >= threshold {
             out.push(Effect::Log(Notice::LivenessLost { rounds: round, reason }));

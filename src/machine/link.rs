@@ -313,7 +313,7 @@ impl Machine {
         }
         if adopt {
             out.push(Effect::Log(Notice::Adopted { state: game_server.state.as_str().into() }));
-            self.watch_liveness(false, out);
+            self.watch_liveness(now, false, out);
         }
     }
 

@@ -198,7 +198,7 @@ impl Machine {
                 self.liveness_checked(now, &reports, out);
                 self.seen_at.liveness = Some((now, reports));
             }
-            Event::HealthDue => self.health_due(out),
+            Event::HealthDue => self.health_due(now, out),
             Event::Scraped { source, outcome } => self.scraped(now, source, outcome, out),
             Event::LinesSeen(lines) => self.lines_seen(lines, out),
             Event::Answered(answer) => self.answered(now, answer, out),

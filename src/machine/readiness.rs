@@ -221,7 +221,7 @@ impl Machine {
             self.timers.cancel(Timer::ReadyTimeout);
             let sdk = self.link_in_words();
             out.push(Effect::Log(Notice::Served { after: now - self.started, sdk }));
-            self.watch_liveness(self.config.liveness_is_readiness, out);
+            self.watch_liveness(now, self.config.liveness_is_readiness, out);
             if self.is_probe_only() {
                 self.enter_ready(out, Notice::ReadyProbeOnly { after: now - self.started });
             }

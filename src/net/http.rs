@@ -10,6 +10,8 @@ use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use ureq::http::{HeaderMap, Version, header};
+
 use crate::net::deadline::Deadline;
 use crate::settings::HttpTarget;
 use wire::Dialed;
@@ -111,7 +113,7 @@ fn is_self_connected(stream: &TcpStream) -> bool {
     matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
 }
 
-/// Gets a URL from the first address that accepts. `on_chunk` sees the body in pieces, at most `body_cap` bytes of
+/// Gets a URL from the first address that accepts, with these headers beside its own. `on_chunk` sees the body in pieces, at most `body_cap` bytes of
 /// it, whatever the status is; when there is more, the rest stays unread and the response is not `complete`.
 ///
 /// # Errors
@@ -121,12 +123,12 @@ pub fn get(
     target: &HttpTarget,
     addresses: &[SocketAddr],
     deadline: Deadline,
-    accept: Option<&str>,
+    headers: &[(&str, &str)],
     body_cap: usize,
     on_chunk: impl FnMut(&[u8]),
 ) -> Result<Response, Failure> {
     let stream = connect(addresses, deadline)?;
-    exchange(target, stream, deadline, accept, body_cap, on_chunk)
+    exchange(target, stream, deadline, headers, body_cap, on_chunk)
         .map_err(|error| Failure::connected(exchange_reason(&error, deadline)))
 }
 
@@ -134,7 +136,7 @@ fn exchange(
     target: &HttpTarget,
     stream: TcpStream,
     deadline: Deadline,
-    accept: Option<&str>,
+    headers: &[(&str, &str)],
     body_cap: usize,
     mut on_chunk: impl FnMut(&[u8]),
 ) -> Result<Response, ureq::Error> {
@@ -151,8 +153,8 @@ fn exchange(
     let agent = ureq::Agent::with_parts(config, dialed.clone(), dialed);
 
     let mut request = agent.get(&target.url).header("Connection", "close");
-    if let Some(accept) = accept {
-        request = request.header("Accept", accept);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
     }
     if let Some(credentials) = &target.credentials {
         request = request.header("Authorization", format!("Basic {}", base64(credentials.0.as_bytes())));
@@ -165,7 +167,7 @@ fn exchange(
         // Bounded: it ends up in log lines.
         location: location.map(|value| String::from_utf8_lossy(value.as_bytes()).chars().take(200).collect()),
         complete: false,
-        framed: ["content-length", "transfer-encoding"].iter().any(|name| answer.headers().contains_key(*name)),
+        framed: is_framed(answer.version(), answer.headers()),
     };
     let mut body = answer.body_mut().as_reader();
     let mut chunk = vec![0; CHUNK];
@@ -182,6 +184,15 @@ fn exchange(
         }
         room -= filled;
     }
+}
+
+/// As HTTP has it (RFC 9112 section 6): a length, or chunks, which HTTP/1.0 does not know. Any other transfer coding
+/// ends with the connection.
+fn is_framed(version: Version, headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::TRANSFER_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let is_chunked =
+        codings.flat_map(|value| value.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
+    (is_chunked && version != Version::HTTP_10) || headers.contains_key(header::CONTENT_LENGTH)
 }
 
 fn exchange_reason(error: &ureq::Error, deadline: Deadline) -> String {
@@ -221,7 +232,7 @@ fn is_timeout(error: &io::Error) -> bool {
 }
 
 /// RFC 4648, with padding. The base64 crate is in the tree, but only as a detail of ureq's.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for triple in bytes.chunks(3) {

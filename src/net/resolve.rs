@@ -11,8 +11,8 @@ use std::num::NonZeroU16;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 
+use crate::net::Host;
 use crate::net::deadline::Deadline;
-use crate::settings::Host;
 
 type Answer = io::Result<Vec<IpAddr>>;
 

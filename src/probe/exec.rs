@@ -25,18 +25,18 @@ const SHOWN: usize = 160;
 
 /// A program that is run again and again, one at a time.
 #[derive(Debug, Default)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// The last one, where not even SIGKILL has ended it: it hangs in the kernel, on a mount that is dead.
     stuck: Option<Helper>,
 }
 
 impl Program {
-    /// Runs it once.
+    /// Runs it once; the last line that it wrote.
     ///
     /// # Errors
     /// Why it does not pass: it cannot be started, is not over in time (its exec included), or ends in another way than
     /// with 0. With what it wrote last.
-    pub(super) fn run(&mut self, launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<(), String> {
+    pub(crate) fn run(&mut self, launcher: &Launcher, argv: &[String], deadline: Deadline) -> Result<String, String> {
         if let Some(helper) = self.stuck.take_if(|helper| !matches!(helper.wait(Duration::ZERO), Err(NoEnd::Yet))) {
             drop(helper);
         } else if self.stuck.is_some() {
@@ -56,7 +56,8 @@ impl Program {
                 Err(error)
             }
         };
-        result.map_err(|reason| said.behind(reason))
+        result.map_err(|reason| said.behind(reason))?;
+        Ok(String::from_utf8_lossy(&said.line).trim().to_owned())
     }
 }
 

@@ -5,7 +5,7 @@
 //! that one that hangs does not delay the others' verdicts, and the next round
 //! begins when the last has ended.
 
-mod exec;
+pub(crate) mod exec;
 mod schedule;
 mod target;
 

@@ -12,7 +12,7 @@ use crate::log_lines::watch;
 use crate::net::deadline::Deadline;
 use crate::net::http::{self, Failure};
 use crate::net::resolve::Resolver;
-use crate::query;
+use crate::query::{self, Wanted};
 use crate::settings::{Host, LogTarget, Probe};
 
 /// The body of a probed page is read to this size and dropped.
@@ -120,16 +120,16 @@ impl Prober {
                 http::connect(addresses, deadline).map(|_| Ok(()))
             }),
             Probe::Http(target) => over(&mut self.resolver, &target.host, target.port, deadline, |addresses| {
-                let response = http::get(target, addresses, deadline, None, BODY_CAP, |_: &[u8]| ())?;
+                let response = http::get(target, addresses, deadline, &[], BODY_CAP, |_: &[u8]| ())?;
                 Ok(if response.is_success() { Ok(()) } else { Err(response.describe()) })
             }),
             Probe::Query(target) => over(&mut self.resolver, &target.host, target.port, deadline, |addresses| {
-                query::ask(target, addresses, false, deadline).map(|_| Ok(()))
+                query::ask(target, addresses, Wanted::COUNTS, deadline).map(|_| Ok(()))
             }),
             Probe::Log(target) => (line(target, self.lines), true),
             Probe::File(path) => (fs::metadata(path).map(drop).map_err(|error| reason(&error)), false),
             Probe::Exec(argv) => match &self.launcher {
-                Some(launcher) => (self.program.run(launcher, argv, deadline), true),
+                Some(launcher) => (self.program.run(launcher, argv, deadline).map(drop), true),
                 None => (Err("nothing to start it with".into()), true),
             },
         };

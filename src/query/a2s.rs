@@ -1,13 +1,14 @@
 //! Valve's server queries (A2S): `A2S_INFO` for the counts, `A2S_PLAYER` for the names, a challenge in front of either.
 //!
-//! Answers in several packets are put together in Source's form, uncompressed, up to 32 packets. Deliberately not:
-//! compressed ones, GoldSrc's form of splitting, which its short answers never need, and the rules.
+//! What one byte cannot hold, Rust puts into its keywords. Answers in several packets are put together by `parts.rs`.
+//! Deliberately not: compressed ones, and the rules.
 //! Source: Valve's developer wiki, "Server queries".
 
-use super::wire::{Bytes, ENDS_EARLY, begins, name};
-use super::{Reading, Step, Talk};
+use super::parts::Parts;
+use super::wire::{Bytes, ENDS_EARLY, begins, name, number};
+use super::{Reading, Step, Talk, Wanted};
 
-const WHOLE: &[u8] = b"\xff\xff\xff\xff";
+pub(super) const WHOLE: &[u8] = b"\xff\xff\xff\xff";
 const PART: &[u8] = b"\xfe\xff\xff\xff";
 const ASK_INFO: &[u8] = b"\xff\xff\xff\xffTSource Engine Query\0";
 const ASK_PLAYERS: &[u8] = b"\xff\xff\xff\xffU";
@@ -16,26 +17,39 @@ const NO_CHALLENGE: [u8; 4] = [0xff; 4];
 
 /// A server hands out one challenge a question, or a second where the first has aged; more is a loop.
 const MOST_CHALLENGES: u32 = 4;
-/// 255 players with long names are some 12 packets of 1,400 bytes.
-const MOST_PARTS: u8 = 32;
+
+/// What a server that hides its players' names names in their place (`host_players_show 1`).
+const MADE_UP: &str = "Max Players";
+
+/// The Ship puts three bytes of its own into its answer.
+const THE_SHIP: [u8; 2] = 2400u16.to_le_bytes();
 
 pub(super) struct A2s {
-    names: bool,
+    wanted: Wanted,
     challenge: Option<[u8; 4]>,
     challenges: u32,
     /// Known already, while the names are asked for.
-    info: Option<Reading>,
+    info: Option<Info>,
     parts: Parts,
 }
 
+/// The counts of `A2S_INFO`.
+#[derive(Clone, Copy, Debug)]
+struct Info {
+    /// Bots too.
+    players: u64,
+    most: u64,
+    bots: u64,
+}
+
 impl A2s {
-    pub fn new(names: bool) -> Self {
-        Self { names, challenge: None, challenges: 0, info: None, parts: Parts::default() }
+    pub fn new(wanted: Wanted) -> Self {
+        Self { wanted, challenge: None, challenges: 0, info: None, parts: Parts::default() }
     }
 
     fn message(&mut self, message: &[u8]) -> Result<Step, String> {
         let mut bytes = Bytes(message);
-        match (bytes.byte(), &self.info) {
+        match (bytes.byte(), self.info) {
             (Some(b'A'), _) => {
                 self.challenge = Some(bytes.array().ok_or(ENDS_EARLY)?);
                 self.challenges += 1;
@@ -47,8 +61,8 @@ impl A2s {
             (Some(b'I'), None) => Ok(self.informed(source(bytes).ok_or(ENDS_EARLY)?)),
             (Some(b'm'), None) => Ok(self.informed(goldsrc(bytes).ok_or(ENDS_EARLY)?)),
             (Some(b'D'), Some(info)) => {
-                let names = players(bytes);
-                Ok(Step::Known(Reading { names, ..info.clone() }))
+                let names = players(bytes).filter(|names| self.are_all(names, info));
+                Ok(Step::Known(Reading { names, ..self.reading(info) }))
             }
             // The question was sent twice, and so was the answer.
             (Some(b'I' | b'm' | b'D'), _) => Ok(Step::Stray("belongs to another question")),
@@ -56,17 +70,35 @@ impl A2s {
         }
     }
 
-    fn informed(&mut self, (players, most): (u8, u8)) -> Step {
-        let reading = Reading { players: Some(players.into()), capacity: Some(most.into()), names: None };
-        if !self.names || most == 0 {
+    fn informed(&mut self, info: Info) -> Step {
+        let reading = self.reading(info);
+        if !self.wanted.names {
             return Step::Known(reading);
         }
-        if players == 0 {
+        if info.players == 0 {
             return Step::Known(Reading { names: Some(Vec::new()), ..reading });
         }
-        self.info = Some(reading);
+        self.info = Some(info);
         self.challenges = 0;
         Step::Ask
+    }
+
+    /// A maximum of 0 is one that the byte cannot hold: 256 slots, or 512.
+    fn reading(&self, info: Info) -> Reading {
+        let left_out = if self.wanted.bots { 0 } else { info.bots };
+        Reading {
+            players: Some(info.players.saturating_sub(left_out)),
+            capacity: Some(info.most).filter(|most| *most > 0),
+            names: None,
+        }
+    }
+
+    /// These are all who play, and nobody else. Bots are named like players: where they are left out of the count
+    /// they cannot be left out of the names.
+    fn are_all(&self, names: &[String], info: Info) -> bool {
+        names.len() as u64 >= info.players
+            && names.iter().all(|name| name != MADE_UP)
+            && (self.wanted.bots || info.bots == 0)
     }
 }
 
@@ -89,37 +121,77 @@ impl Talk for A2s {
         }
         match self.parts.add(bytes)? {
             None => Ok(Step::Wait),
-            Some(whole) => match whole.strip_prefix(WHOLE) {
-                Some(message) => self.message(message),
-                None => Err(begins(&whole)),
-            },
+            Some(message) => self.message(&message),
         }
     }
 
     fn so_far(&self) -> Option<Reading> {
-        self.info.clone()
+        self.info.map(|info| self.reading(info))
     }
 }
 
-/// Players and the most of them, from `S2A_INFO_SRC` behind its first byte.
-fn source(mut bytes: Bytes) -> Option<(u8, u8)> {
+/// The counts of `S2A_INFO_SRC`, behind its first byte.
+fn source(mut bytes: Bytes) -> Option<Info> {
     let _protocol = bytes.byte()?;
     let [_name, _map, _folder, _game] = [bytes.string()?, bytes.string()?, bytes.string()?, bytes.string()?];
-    let _app = bytes.take(2)?;
-    let counts = (bytes.byte()?, bytes.byte()?);
-    let _bots_type_system_password_secure = bytes.take(5)?;
-    Some(counts)
+    let app = bytes.array::<2>()?;
+    let [players, most, bots] = bytes.array()?;
+    let _type_system_password_secure = bytes.take(4)?;
+    let keywords = keywords(bytes, app).unwrap_or_default();
+    let bots = bots.into();
+    Some(match beyond_a_byte(keywords, most) {
+        Some((players, most)) => Info { players, most, bots },
+        None => Info { players: players.into(), most: most.into(), bots },
+    })
 }
 
-/// The same from the answer of GoldSrc's first years.
-fn goldsrc(mut bytes: Bytes) -> Option<(u8, u8)> {
+/// The keywords, behind the fixed part, where there are some.
+fn keywords(mut bytes: Bytes<'_>, app: [u8; 2]) -> Option<&[u8]> {
+    if app == THE_SHIP {
+        let _mode_witnesses_duration = bytes.take(3)?;
+    }
+    let _version = bytes.string()?;
+    let what_follows = bytes.byte()?;
+    if what_follows & 0x80 != 0 {
+        let _port = bytes.take(2)?;
+    }
+    if what_follows & 0x10 != 0 {
+        let _steam_id = bytes.take(8)?;
+    }
+    if what_follows & 0x40 != 0 {
+        let (_port, _name) = (bytes.take(2)?, bytes.string()?);
+    }
+    if what_follows & 0x20 != 0 { bytes.string() } else { None }
+}
+
+/// Players and the most of them as Rust tells them: `mp500,cp312,...`, where a byte is too small for them. Other games
+/// may have such keywords too (`mp5` is a gun): these have to agree with the byte.
+fn beyond_a_byte(keywords: &[u8], byte: u8) -> Option<(u64, u64)> {
+    let value = |key: &[u8]| {
+        let mut found = keywords.split(|&byte| byte == b',').filter_map(|word| number(word.strip_prefix(key)?));
+        found.next().filter(|_| found.next().is_none())
+    };
+    let (most, players) = (value(b"mp")?, value(b"cp")?);
+    let agrees = most > 255 && (most % 256 == u64::from(byte) || byte == 255);
+    agrees.then_some((players, most))
+}
+
+/// The counts in the answer of GoldSrc's first years.
+fn goldsrc(mut bytes: Bytes) -> Option<Info> {
     let [_address, _name, _map] = [bytes.string()?, bytes.string()?, bytes.string()?];
     let [_folder, _game] = [bytes.string()?, bytes.string()?];
-    Some((bytes.byte()?, bytes.byte()?))
+    let [players, most] = bytes.array()?;
+    let [_protocol, _type, _system, _password, is_mod] = bytes.array()?;
+    if is_mod == 1 {
+        let [_link, _download] = [bytes.string()?, bytes.string()?];
+        let _nothing_version_size_type_library = bytes.take(11)?;
+    }
+    let [_secure, bots] = bytes.array()?;
+    Some(Info { players: players.into(), most: most.into(), bots: bots.into() })
 }
 
-/// `S2A_PLAYER` behind its first byte: all names, or none where it ends too early. One who is still connecting has
-/// no name yet.
+/// `S2A_PLAYER` behind its first byte: all that are named, or none where it ends too early. One who is still
+/// connecting has no name yet.
 fn players(mut bytes: Bytes) -> Option<Vec<String>> {
     let count = bytes.byte()?;
     let mut names = Vec::new();
@@ -130,39 +202,4 @@ fn players(mut bytes: Bytes) -> Option<Vec<String>> {
         names.extend(Some(player).filter(|name| !name.is_empty()));
     }
     Some(names)
-}
-
-/// An answer in several packets.
-#[derive(Default)]
-struct Parts {
-    id: [u8; 4],
-    found: Vec<Option<Vec<u8>>>,
-}
-
-impl Parts {
-    /// The whole, with the part that completes it.
-    fn add(&mut self, mut bytes: Bytes) -> Result<Option<Vec<u8>>, String> {
-        let (Some(id), Some(total), Some(number), Some(_size)) =
-            (bytes.array::<4>(), bytes.byte(), bytes.byte(), bytes.array::<2>())
-        else {
-            return Err(ENDS_EARLY.into());
-        };
-        if id[3] & 0x80 != 0 {
-            return Err("is compressed, which is not supported".into());
-        }
-        if total > MOST_PARTS {
-            return Err(format!("is to come in {total} packets, more than {MOST_PARTS}"));
-        }
-        if number >= total {
-            return Err(format!("has part {number} of {total}, counted from 0"));
-        }
-        if id != self.id || self.found.len() != usize::from(total) {
-            *self = Self { id, found: vec![None; total.into()] };
-        }
-        self.found[usize::from(number)] = Some(bytes.0.to_vec());
-        if self.found.iter().any(Option::is_none) {
-            return Ok(None);
-        }
-        Ok(Some(std::mem::take(&mut self.found).into_iter().flatten().flatten().collect()))
-    }
 }

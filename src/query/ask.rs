@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::protocol::Protocol;
 use super::{Reading, Step, Talk};
 use crate::net::deadline::Deadline;
 use crate::net::http::{self, Failure};
-use crate::settings::Protocol;
 
 /// How often a question is sent that nothing answers.
 const SENDS: u32 = 3;
@@ -27,6 +27,9 @@ const HEAD_START: Duration = Duration::from_millis(250);
 const MOST_ADDRESSES: usize = 8;
 /// The largest answer, in bytes: Quake III's own limit of a message.
 const LARGEST: usize = 16 * 1024;
+/// What is known without it waits for the rest of an answer (the names) for a quarter of the time, and at most so long:
+/// some servers never tell it.
+const LONGEST_REST: Duration = Duration::from_secs(2);
 /// Datagrams of one talk. The longest list of names comes in half as many.
 const MOST_DATAGRAMS: u32 = 128;
 
@@ -48,7 +51,7 @@ pub(super) fn ask(
     loop {
         if addresses.len() > 0 && (peers.is_empty() || next_address_at <= Instant::now()) {
             let address = addresses.next().expect("one is left: just looked");
-            match Peer::start(*address, talk()) {
+            match Peer::start(*address, talk(), pause) {
                 Ok(peer) => peers.push(peer),
                 Err(error) => verdict.note(End::of(&error)),
             }
@@ -69,13 +72,14 @@ pub(super) fn ask(
         };
         let now = Instant::now();
         let more_addresses = (addresses.len() > 0).then_some(next_address_at);
-        let next = peers.iter().filter_map(|peer| peer.resend_at).chain(more_addresses).min();
+        let due = peers.iter().flat_map(|peer| [peer.resend_at, peer.rest_by]).flatten();
+        let next = due.chain(more_addresses).min();
         let wait = next.map_or(left, |at| at.saturating_duration_since(now).min(left));
         let heard = wait_for(&peers, wait);
         let mut place = 0;
         for is_heard in heard {
             let peer = &mut peers[place];
-            match peer.turn(is_heard, pause, &mut buffer) {
+            match peer.turn(is_heard, deadline, &mut buffer) {
                 Ok(Some(reading)) => return Ok(reading),
                 Ok(None) => place += 1,
                 Err(end) => {
@@ -109,13 +113,17 @@ struct Peer {
     sent: u32,
     /// It goes out again then; `None` no more.
     resend_at: Option<Instant>,
+    /// Between two sendings.
+    pause: Duration,
+    /// What is known by then is all.
+    rest_by: Option<Instant>,
     datagrams: u32,
     /// What came and was no answer.
     stray: Option<&'static str>,
 }
 
 impl Peer {
-    fn start(address: SocketAddr, talk: Box<dyn Talk>) -> io::Result<Self> {
+    fn start(address: SocketAddr, talk: Box<dyn Talk>, pause: Duration) -> io::Result<Self> {
         let any: SocketAddr = match address {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -124,21 +132,26 @@ impl Peer {
         connect(&socket, address)?;
         socket.set_nonblocking(true)?;
         // The first sending is a resending that is due.
-        Ok(Self { socket, talk, sent: 0, resend_at: Some(Instant::now()), datagrams: 0, stray: None })
+        let resend_at = Some(Instant::now());
+        Ok(Self { socket, talk, sent: 0, resend_at, pause, rest_by: None, datagrams: 0, stray: None })
     }
 
     /// Reads what has come, and sends what is due.
-    fn turn(&mut self, is_heard: bool, pause: Duration, buffer: &mut [u8]) -> Result<Option<Reading>, End> {
-        if is_heard && let Some(reading) = self.hear(buffer)? {
+    fn turn(&mut self, is_heard: bool, deadline: Deadline, buffer: &mut [u8]) -> Result<Option<Reading>, End> {
+        if is_heard && let Some(reading) = self.hear(buffer, deadline)? {
             return Ok(Some(reading));
         }
-        if self.resend_at.is_some_and(|at| at <= Instant::now()) {
-            self.send(pause)?;
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= Instant::now());
+        if is_due(self.rest_by) {
+            return Ok(self.talk.so_far());
+        }
+        if is_due(self.resend_at) {
+            self.send()?;
         }
         Ok(None)
     }
 
-    fn send(&mut self, pause: Duration) -> Result<(), End> {
+    fn send(&mut self) -> Result<(), End> {
         for datagram in self.talk.question() {
             match self.socket.send(&datagram) {
                 // A full queue is a loss, and losses are made up for.
@@ -147,11 +160,11 @@ impl Peer {
             }
         }
         self.sent += 1;
-        self.resend_at = (self.sent < SENDS).then(|| Instant::now() + pause);
+        self.resend_at = (self.sent < SENDS).then(|| Instant::now() + self.pause);
         Ok(())
     }
 
-    fn hear(&mut self, buffer: &mut [u8]) -> Result<Option<Reading>, End> {
+    fn hear(&mut self, buffer: &mut [u8], deadline: Deadline) -> Result<Option<Reading>, End> {
         let length = match self.socket.recv(buffer) {
             Ok(length) => length,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(None),
@@ -169,12 +182,22 @@ impl Peer {
             Step::Ask => {
                 self.sent = 0;
                 self.resend_at = Some(Instant::now());
+                self.bound_the_rest(deadline);
             }
             // The rest is on its way; what is lost of it comes with the question's next sending.
-            Step::Wait => {}
+            Step::Wait => self.bound_the_rest(deadline),
             Step::Stray(what) => self.stray = Some(what),
         }
         Ok(None)
+    }
+
+    /// From when on something is known, the rest has a time of its own.
+    fn bound_the_rest(&mut self, deadline: Deadline) {
+        if self.rest_by.is_none() && self.talk.so_far().is_some() {
+            let patience = (deadline.left().unwrap_or_default() / 4).min(LONGEST_REST);
+            self.pause = patience / SENDS;
+            self.rest_by = Some(Instant::now() + patience);
+        }
     }
 
     /// What it comes to that the deadline has passed.
@@ -244,7 +267,7 @@ impl Verdict {
 
 /// What came is no answer; `what` is a predicate about it.
 pub(super) fn no_answer(protocol: &Protocol, what: &str) -> String {
-    format!("no {} answer: it {what}", protocol.name())
+    format!("no {} answer: it {what}", protocol.name)
 }
 
 #[cfg(test)]

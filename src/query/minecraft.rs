@@ -1,19 +1,19 @@
-//! Minecraft Java's server list ping, over TCP: a handshake that asks for the status, and the status as JSON.
+//! Minecraft Java's server list ping, over TCP: a handshake that asks for the status, and the status as JSON. Where a
+//! server closes on that without a status, the ping of 1.6 and older, two bytes that are answered with a line of text.
 //!
-//! Since Minecraft 1.7. Deliberately not here: the older pings, the ping that measures time, SRV records.
-//! Source: the Minecraft Wiki, "Java Edition protocol/Server List Ping".
+//! Deliberately not here: the ping that measures time, SRV records.
+//! Source: the Minecraft Wiki, "Java Edition protocol/Server List Ping"; haproxy's "The PROXY protocol", version 1.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
 
-use super::Reading;
 use super::ask::no_answer;
-use super::wire::{Bytes, begins, name};
+use super::wire::{Bytes, begins, name, number};
+use super::{Reading, Target, Wanted};
 use crate::net::deadline::Deadline;
 use crate::net::http::{self, Failure};
-use crate::settings::QueryTarget;
 
 /// A status is a text of at most 32,767 characters, most of it the icon; servers with mods go beyond.
 const LONGEST: usize = 256 * 1024;
@@ -25,27 +25,81 @@ const CHUNK: usize = 4 * 1024;
 const PROTOCOL_VERSION: u32 = u32::MAX;
 const STATUS: u32 = 1;
 
+/// The ping of 1.4 to 1.6, which the servers before those understand too.
+const OLD_PING: &[u8] = &[0xfe, 0x01];
+/// The packet that ends a connection with a reason: in it old servers answer their ping, and refuse a handshake.
+const KICK: u8 = 0xff;
+
 pub(super) fn ask(
-    target: &QueryTarget,
+    target: &Target,
     addresses: &[SocketAddr],
-    names: bool,
+    wanted: Wanted,
     deadline: Deadline,
 ) -> Result<Reading, Failure> {
-    let mut stream = http::connect(addresses, deadline)?;
     let question = question(&target.host.to_string(), target.port.get());
-    let failed = |reason: String| Failure { reason, connected: true };
-    let told = |error: &io::Error| failed(http::reason_within(error, deadline));
-    let mut answer = Vec::new();
-    write(&mut stream, &question, deadline).map_err(|error| told(&error))?;
-    loop {
-        if read(&mut stream, &mut answer, deadline).map_err(|error| told(&error))? == 0 {
-            return Err(failed("connection closed before the answer was complete".into()));
+    let modern = exchange(target, addresses, &question, deadline, |stream| answer(stream, wanted));
+    match modern {
+        Err(Unanswered { failure, is_old: true }) => {
+            exchange(target, addresses, OLD_PING, deadline, old_answer).map_err(|_| failure)
         }
-        let found = self::answer(&answer, names);
-        if let Some(reading) = found.map_err(|wrong| failed(no_answer(&target.protocol, &wrong)))? {
-            return Ok(reading);
+        modern => modern.map_err(|unanswered| unanswered.failure),
+    }
+}
+
+/// Why a question was not answered.
+struct Unanswered {
+    failure: Failure,
+    /// A server that does not know the question would do that: it is closed, or ended by a kick.
+    is_old: bool,
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self { failure, is_old: false }
+    }
+}
+
+/// One question on a connection of its own.
+fn exchange(
+    target: &Target,
+    addresses: &[SocketAddr],
+    question: &[u8],
+    deadline: Deadline,
+    read_answer: impl Fn(&[u8]) -> Result<Option<Reading>, String>,
+) -> Result<Reading, Unanswered> {
+    let mut stream = http::connect(addresses, deadline)?;
+    let mut answer = Vec::new();
+    let failed = |reason: String, answer: &[u8]| {
+        let is_old = matches!(answer, [] | [KICK, ..]);
+        Unanswered { failure: Failure { reason, connected: true }, is_old }
+    };
+    let broken = |error: &io::Error, answer: &[u8]| {
+        let unanswered = failed(http::reason_within(error, deadline), answer);
+        // Silence is that of a server that is busy, or frozen.
+        Unanswered { is_old: unanswered.is_old && deadline.left().is_some(), ..unanswered }
+    };
+    let line = if target.proxy { proxy_line(&stream).map_err(|error| broken(&error, &[]))? } else { String::new() };
+    let question = [line.as_bytes(), question].concat();
+    write(&mut stream, &question, deadline).map_err(|error| broken(&error, &[]))?;
+    loop {
+        match read(&mut stream, &mut answer, deadline) {
+            Err(error) => return Err(broken(&error, &answer)),
+            Ok(0) => return Err(failed("connection closed before the answer was complete".into(), &answer)),
+            Ok(_) => {}
+        }
+        match read_answer(&answer) {
+            Ok(Some(reading)) => return Ok(reading),
+            Ok(None) => {}
+            Err(wrong) => return Err(failed(no_answer(target.protocol, &wrong), &answer)),
         }
     }
+}
+
+/// Says who asks, as a proxy would; servers behind one close the connection without it.
+fn proxy_line(stream: &TcpStream) -> io::Result<String> {
+    let (from, to) = (stream.local_addr()?, stream.peer_addr()?);
+    let family = if from.is_ipv4() { "TCP4" } else { "TCP6" };
+    Ok(format!("PROXY {family} {} {} {} {}\r\n", from.ip(), to.ip(), from.port(), to.port()))
 }
 
 fn write(stream: &mut TcpStream, bytes: &[u8], deadline: Deadline) -> io::Result<()> {
@@ -84,8 +138,13 @@ fn question(host: &str, port: u16) -> Vec<u8> {
     question
 }
 
+/// What the stream so far says, in whichever ping it answers.
+pub(super) fn read_any(stream: &[u8], wanted: Wanted) -> Result<Option<Reading>, String> {
+    if stream.first() == Some(&KICK) { old_answer(stream) } else { answer(stream, wanted) }
+}
+
 /// What the stream so far says; `None` is not enough yet.
-pub(super) fn answer(stream: &[u8], names: bool) -> Result<Option<Reading>, String> {
+fn answer(stream: &[u8], wanted: Wanted) -> Result<Option<Reading>, String> {
     let mut bytes = Bytes(stream);
     let odd = || format!("{} and is no status", begins(stream));
     let Some(length) = take_number(&mut bytes)? else { return Ok(None) };
@@ -98,7 +157,7 @@ pub(super) fn answer(stream: &[u8], names: bool) -> Result<Option<Reading>, Stri
         return Err(odd());
     }
     let length = take_number(&mut packet)?.ok_or_else(odd)?;
-    status(packet.take(length).ok_or_else(odd)?, names).map(Some)
+    status(packet.take(length).ok_or_else(odd)?, wanted.names).map(Some)
 }
 
 fn status(json: &[u8], names: bool) -> Result<Reading, String> {
@@ -120,6 +179,31 @@ fn status(json: &[u8], names: bool) -> Result<Reading, String> {
     // Beyond twelve players it is a sample drawn anew each time, and no list.
     let names = Some(listed).filter(|listed| names && online.is_some_and(|online| listed.len() as u64 == online));
     Ok(Reading { players: online, capacity: most, names })
+}
+
+/// The same of a server of 1.6 or older: a kick, whose reason is `§1`, protocol, version, name, players and the most of
+/// them with a NUL between each; before 1.4 name, players and the most, apart by `§`.
+fn old_answer(stream: &[u8]) -> Result<Option<Reading>, String> {
+    let mut bytes = Bytes(stream);
+    match bytes.byte() {
+        None => return Ok(None),
+        Some(KICK) => {}
+        Some(_) => return Err(begins(stream)),
+    }
+    let Some(length) = bytes.array() else { return Ok(None) };
+    let Some(text) = bytes.take(2 * usize::from(u16::from_be_bytes(length))) else { return Ok(None) };
+    let units: Vec<u16> = text.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+    let text = String::from_utf16_lossy(&units);
+    let fields: Vec<&str> = match text.strip_prefix("\u{a7}1\0") {
+        Some(text) => text.split('\0').skip(3).collect(),
+        // The name may have colours in it, which begin with the same sign.
+        None => text.rsplitn(3, '\u{a7}').take(2).collect::<Vec<_>>().into_iter().rev().collect(),
+    };
+    let counts: Vec<u64> = fields.iter().filter_map(|field| number(field.as_bytes())).collect();
+    match (&counts[..], fields.len()) {
+        (&[players, most], 2) => Ok(Some(Reading { players: Some(players), capacity: Some(most), names: None })),
+        _ => Err("has no numbers of players in its text".into()),
+    }
 }
 
 /// Seven bits a byte, the lowest first, at most five bytes.

@@ -9,6 +9,8 @@ mod ask;
 mod bedrock;
 mod minecraft;
 mod mumble;
+mod parts;
+pub mod protocol;
 mod quake;
 mod quake3;
 mod teeworlds;
@@ -20,17 +22,33 @@ use std::net::SocketAddr;
 
 use crate::net::deadline::Deadline;
 use crate::net::http::Failure;
-use crate::settings::{Protocol, QueryTarget};
+use protocol::{Protocol, Question, Transport};
+
+pub use protocol::Target;
 
 /// What a server says of itself; `None` where the protocol, or this answer, does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Players on it now; bots too where the protocol counts them.
+    /// Players on it now; bots too, where the protocol counts them and they are wanted.
     pub players: Option<u64>,
     /// The most that it takes.
     pub capacity: Option<u64>,
     /// Who they are, where names were asked for and all of them were told.
     pub names: Option<Vec<String>>,
+}
+
+/// What is to be read of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The players' names too, which may cost a second question.
+    pub names: bool,
+    /// Bots count as players.
+    pub bots: bool,
+}
+
+impl Wanted {
+    /// Whether it answers, and how many play.
+    pub const COUNTS: Self = Self { names: false, bots: true };
 }
 
 /// What follows from a datagram.
@@ -64,22 +82,19 @@ pub trait Talk {
     }
 }
 
-/// Asks a server, at the first of these addresses that answers. `names` asks for the players' names too, which may
-/// cost a second question.
+/// Asks a server, at the first of these addresses that answers.
 ///
 /// # Errors
 ///
 /// Why there is no reading: a closed port, silence until the deadline, an answer that is malformed or that says that
 /// the server is still starting.
-pub fn ask(
-    target: &QueryTarget,
-    addresses: &[SocketAddr],
-    names: bool,
-    deadline: Deadline,
-) -> Result<Reading, Failure> {
-    let reading = match target.protocol {
-        Protocol::Minecraft => minecraft::ask(target, addresses, names, deadline)?,
-        _ => ask::ask(&target.protocol, addresses, deadline, &|| talk(&target.protocol, id(), names))?,
+pub fn ask(target: &Target, addresses: &[SocketAddr], wanted: Wanted, deadline: Deadline) -> Result<Reading, Failure> {
+    let reading = match &target.protocol.transport {
+        Transport::Tcp { ask, .. } => ask(target, addresses, wanted, deadline)?,
+        Transport::Udp(talk) => {
+            let talk = || talk(&Question { id: id(), wanted, payload: &target.payload });
+            ask::ask(target.protocol, addresses, deadline, &talk)?
+        }
     };
     if reading.capacity == Some(0) {
         return Err(Failure { reason: "still starting: it answers that it takes 0 players".into(), connected: true });
@@ -87,18 +102,18 @@ pub fn ask(
     Ok(reading)
 }
 
-/// What these bytes say in a protocol: the datagrams of one talk, or for Minecraft the stream in these pieces. `id`
-/// is what the questions carry to tell their answers from others. `None` is an answer that has not ended. Pure, for
-/// tests and fuzzers.
+/// What these bytes say in a protocol: the datagrams of one talk, or over TCP the stream in these pieces. `id` is what
+/// the questions carry to tell their answers from others. `None` is an answer that has not ended. Pure, for tests and
+/// fuzzers.
 ///
 /// # Errors
 ///
 /// They are no answer of this protocol.
-pub fn read(protocol: &Protocol, id: u64, names: bool, pieces: &[&[u8]]) -> Result<Option<Reading>, String> {
-    if *protocol == Protocol::Minecraft {
-        return minecraft::answer(&pieces.concat(), names);
-    }
-    let mut talk = talk(protocol, id, names);
+pub fn read(protocol: &Protocol, id: u64, wanted: Wanted, pieces: &[&[u8]]) -> Result<Option<Reading>, String> {
+    let mut talk = match &protocol.transport {
+        Transport::Tcp { read, .. } => return read(&pieces.concat(), wanted),
+        Transport::Udp(talk) => talk(&Question { id, wanted, payload: &[] }),
+    };
     for piece in pieces {
         if let Step::Known(reading) = talk.take(piece)? {
             return Ok(Some(reading));
@@ -115,16 +130,6 @@ pub fn read(protocol: &Protocol, id: u64, names: bool, pieces: &[&[u8]]) -> Resu
 /// When an invariant does not hold: a bug in this module.
 #[doc(hidden)]
 pub fn fuzz(bytes: &[u8]) {
-    let protocols = [
-        Protocol::A2s,
-        Protocol::Minecraft,
-        Protocol::Bedrock,
-        Protocol::Quake3,
-        Protocol::Quake,
-        Protocol::Teeworlds,
-        Protocol::Mumble,
-        Protocol::Udp(Vec::new()),
-    ];
     let Some((&first, mut rest)) = bytes.split_first() else { return };
     let mut pieces = Vec::new();
     while let Some((&length, behind)) = rest.split_first() {
@@ -132,11 +137,11 @@ pub fn fuzz(bytes: &[u8]) {
         pieces.push(piece);
         rest = behind;
     }
-    let protocol = &protocols[usize::from(first) % protocols.len()];
+    let protocol = &protocol::PROTOCOLS[usize::from(first) % protocol::PROTOCOLS.len()];
     // What comes back of it in a good answer stands in the corpus.
     let id = 0x6162_6364_1234_5678;
-    let all = read(protocol, id, true, &pieces);
-    let counts = read(protocol, id, false, &pieces);
+    let all = read(protocol, id, Wanted { names: true, bots: true }, &pieces);
+    let counts = read(protocol, id, Wanted::COUNTS, &pieces);
     if let (Ok(Some(all)), Ok(Some(counts))) = (&all, &counts) {
         assert_eq!((all.players, all.capacity), (counts.players, counts.capacity), "names change no count");
         assert_eq!(counts.names, None, "names come only where they were asked for");
@@ -145,19 +150,10 @@ pub fn fuzz(bytes: &[u8]) {
         let is_clean = |name: &String| !name.is_empty() && name.len() <= 256 && !name.chars().any(char::is_control);
         assert!(names.iter().all(is_clean), "{names:?}");
     }
-}
-
-fn talk(protocol: &Protocol, id: u64, names: bool) -> Box<dyn Talk> {
-    match protocol {
-        Protocol::A2s => Box::new(a2s::A2s::new(names)),
-        Protocol::Bedrock => Box::new(bedrock::Bedrock::new(id)),
-        Protocol::Quake3 => Box::new(quake3::Quake3::new(id, names)),
-        Protocol::Quake => Box::new(quake::Quake { names }),
-        Protocol::Teeworlds => Box::new(teeworlds::Teeworlds::new(id, names)),
-        Protocol::Mumble => Box::new(mumble::Mumble { id }),
-        Protocol::Udp(payload) => Box::new(udp::Udp { payload: payload.clone() }),
-        // It speaks TCP: nobody asks for a talk.
-        Protocol::Minecraft => Box::new(udp::Udp { payload: Vec::new() }),
+    let people = read(protocol, id, Wanted { names: false, bots: false }, &pieces);
+    if let (Ok(Some(people)), Ok(Some(counts))) = (&people, &counts) {
+        assert_eq!(people.capacity, counts.capacity, "bots change no capacity");
+        assert!(people.players <= counts.players, "{people:?} are more without the bots than {counts:?}");
     }
 }
 

@@ -4,10 +4,10 @@
 
 use super::quake3::{CONNECTIONLESS, Status};
 use super::wire::{Bytes, begins, name};
-use super::{Step, Talk};
+use super::{Step, Talk, Wanted};
 
 pub(super) struct Quake {
-    pub names: bool,
+    pub wanted: Wanted,
 }
 
 impl Talk for Quake {
@@ -23,7 +23,7 @@ impl Talk for Quake {
         }
         let status = Status::of(bytes)?;
         let capacity = status.value(b"maxclients").ok_or("does not say maxclients")?;
-        status.reading(capacity, self.names, |bytes| name(&plain(bytes))).map(Step::Known)
+        status.reading(capacity, self.wanted, |bytes| name(&plain(bytes))).map(Step::Known)
     }
 }
 

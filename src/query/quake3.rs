@@ -1,7 +1,7 @@
 //! Quake III's `getstatus`, which its many descendants answer: a line of `\key\value` pairs, then a line a player.
 
 use super::wire::{Bytes, begins, name, number};
-use super::{Reading, Step, Talk};
+use super::{Reading, Step, Talk, Wanted};
 
 /// In front of every packet outside a connection.
 pub(super) const CONNECTIONLESS: &[u8] = b"\xff\xff\xff\xff";
@@ -9,12 +9,12 @@ pub(super) const CONNECTIONLESS: &[u8] = b"\xff\xff\xff\xff";
 pub(super) struct Quake3 {
     /// Comes back as the value of `challenge`.
     challenge: String,
-    names: bool,
+    wanted: Wanted,
 }
 
 impl Quake3 {
-    pub fn new(id: u64, names: bool) -> Self {
-        Self { challenge: format!("{id:016x}"), names }
+    pub fn new(id: u64, wanted: Wanted) -> Self {
+        Self { challenge: format!("{id:016x}"), wanted }
     }
 }
 
@@ -29,13 +29,16 @@ impl Talk for Quake3 {
             return Err(begins(datagram));
         }
         bytes.until(b'\n').ok_or("has no line of settings")?;
-        let status = Status::of(bytes)?;
+        let mut status = Status::of(bytes)?;
         // Quake III and most of its descendants send it back; a server that does not is not refused for it.
         if status.value(b"challenge").is_some_and(|challenge| challenge != self.challenge.as_bytes()) {
             return Ok(Step::Stray("belongs to another question"));
         }
         let capacity = status.value(b"sv_maxclients").ok_or("does not say sv_maxclients")?;
-        status.reading(capacity, self.names, |bytes| name(&without_colours(bytes))).map(Step::Known)
+        if !self.wanted.bots {
+            status.players.retain(|line| !is_bot(line));
+        }
+        status.reading(capacity, self.wanted, |bytes| name(&without_colours(bytes))).map(Step::Known)
     }
 }
 
@@ -73,15 +76,21 @@ impl<'a> Status<'a> {
         None
     }
 
-    pub fn reading(&self, capacity: &[u8], names: bool, clean: impl Fn(&[u8]) -> String) -> Result<Reading, String> {
+    pub fn reading(&self, capacity: &[u8], wanted: Wanted, clean: impl Fn(&[u8]) -> String) -> Result<Reading, String> {
         let capacity = number(capacity).ok_or("does not say how many players it takes as a number")?;
+        let players = self.players.len() as u64;
         let found = self.players.iter().filter_map(|line| quoted(line)).map(clean).filter(|name| !name.is_empty());
-        Ok(Reading {
-            players: Some(self.players.len() as u64),
-            capacity: Some(capacity),
-            names: names.then(|| found.collect()),
-        })
+        // A server that names nobody of those who play hides the names.
+        let names = wanted.names.then(|| found.collect::<Vec<_>>()).filter(|names| players == 0 || !names.is_empty());
+        Ok(Reading { players: Some(players), capacity: Some(capacity), names })
     }
+}
+
+/// Nothing is on its way to a bot and back; some games write it in front of its name.
+fn is_bot(line: &[u8]) -> bool {
+    let ping = line.split(|&byte| byte == b' ').nth(1).and_then(number);
+    let name = without_colours(quoted(line).unwrap_or_default()).to_ascii_lowercase();
+    ping == Some(0) || name.windows(5).any(|part| part == b"[bot]")
 }
 
 /// What stands between the first two quotes.

@@ -188,7 +188,8 @@ fn write_list(out: &mut Writer, list: &beta::List) {
     });
 }
 
-fn write_game_server(out: &mut Writer, game_server: &sdk::GameServer) {
+/// A GameServer, within something else.
+pub fn write_game_server(out: &mut Writer, game_server: &sdk::GameServer) {
     out.object(|out| {
         out.field("object_meta", |out| or_null(out, game_server.object_meta.as_ref(), write_meta));
         out.field("spec", |out| {

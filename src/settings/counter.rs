@@ -1,15 +1,19 @@
 //! Counters and the List: up to nine sources of readings, numbered from the second on, what they are published as, and
 //! what cannot be meant together.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::LOGIN;
 use super::engine::read::{Findings, Mode, Values};
 use super::engine::row::{Fact, Series, Setting, Shown, Subject};
-use super::text::plain::{counter_name, list_name, one_line, quote, seconds, switch, word};
-use super::text::target::{HttpTarget, Protocol, QueryTarget};
+use super::text::plain::{counter_name, list_name, one_line, one_of, quote, seconds, switch, word};
+use super::text::target::{Header, HttpTarget, QueryTarget};
+use super::text::words::{self, Words};
 use super::text::{query, url};
 use crate::counter::exposition::Selector;
+use crate::counter::json::Pointer;
+use crate::query::protocol::{Names, those_that};
 
 /// `AGONES_SHIM_COUNTER_METRIC` is the first Counter's, `AGONES_SHIM_COUNTER_2_METRIC` the second's.
 static COUNTERS: Series = Series {
@@ -50,9 +54,37 @@ static QUERY: Setting<QueryTarget> = Setting::one("AGONES_SHIM_COUNTER_QUERY", "
     .numbered(&COUNTERS)
     .common();
 
+static JSON_URL: Setting<HttpTarget> = Setting::one("AGONES_SHIM_COUNTER_JSON_URL", "URL", url::http)
+    .help("Where the value is read instead: a page in JSON, `http://` only")
+    .shown(Shown::Url)
+    .numbered(&COUNTERS);
+
+static JSON_COUNT: Setting<Pointer> = Setting::one("AGONES_SHIM_COUNTER_JSON_COUNT", "POINTER", str::parse)
+    .help("Place of the value on the page, as a JSON pointer: `/players/online`. An array or object counts its length")
+    .numbered(&COUNTERS);
+
+static JSON_CAPACITY: Setting<Pointer> = Setting::one("AGONES_SHIM_COUNTER_JSON_CAPACITY", "POINTER", str::parse)
+    .help("Place of the most that it can be, which becomes the Counter's capacity")
+    .numbered(&COUNTERS);
+
+static JSON_HEADER: Setting<Header> = Setting::one("AGONES_SHIM_COUNTER_JSON_HEADER", "HEADER", url::header)
+    .help("Header sent with the request for the page, `Name: value`; never shown")
+    .shown(Shown::Secret)
+    .numbered(&COUNTERS);
+
+static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_COUNTER_EXEC", "COMMAND", words::split)
+    .help("Program that prints the value instead: its last line is `COUNT`, or `COUNT CAPACITY`, and it exits 0. Written like `AGONES_SHIM_READY_EXEC`")
+    .shown(Shown::Command)
+    .numbered(&COUNTERS);
+
 static CAPACITY: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_CAPACITY", "SWITCH", switch)
     .help("`1` makes the most players that the queried server takes the Counter's capacity")
     .default("0")
+    .numbered(&COUNTERS);
+
+static BOTS: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_BOTS", "SWITCH", switch)
+    .help("`0` leaves bots out of the count, where the query's answer tells them: a2s and quake3")
+    .default("1")
     .numbered(&COUNTERS);
 
 static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_COUNTER_INTERVAL_SECS", "SECONDS", seconds)
@@ -65,7 +97,22 @@ static LIST_NAME: Setting<String> = Setting::one("AGONES_SHIM_LIST_NAME", "NAME"
 
 pub(super) static SUBJECT: Subject = Subject {
     heading: "Counters and List",
-    rows: &[&NAME, &METRICS_URL, &METRIC, &MISSING, &QUERY, &CAPACITY, &INTERVAL, &LIST_NAME],
+    rows: &[
+        &NAME,
+        &METRICS_URL,
+        &METRIC,
+        &MISSING,
+        &QUERY,
+        &JSON_URL,
+        &JSON_COUNT,
+        &JSON_CAPACITY,
+        &JSON_HEADER,
+        &EXEC,
+        &CAPACITY,
+        &BOTS,
+        &INTERVAL,
+        &LIST_NAME,
+    ],
     given: &[],
     check,
     facts,
@@ -99,7 +146,29 @@ pub(crate) enum Source {
         missing_is_zero: bool,
     },
     /// A server that says how many players it has.
-    Query(QueryTarget),
+    Query {
+        /// Which, and in what protocol.
+        target: QueryTarget,
+        /// Bots count as players.
+        bots: bool,
+    },
+    /// A page in JSON.
+    Json(JsonSource),
+    /// A program and its arguments, never empty: it prints how many, and how many there may be.
+    Exec(Vec<String>),
+}
+
+/// A page in JSON, and where on it the numbers are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JsonSource {
+    /// Where it is.
+    pub url: HttpTarget,
+    /// The value.
+    pub count: Pointer,
+    /// The most that it can be.
+    pub capacity: Option<Pointer>,
+    /// Sent with the request.
+    pub header: Option<Header>,
 }
 
 impl CounterSettings {
@@ -109,22 +178,49 @@ impl CounterSettings {
     }
 
     fn new(values: &Values, number: usize) -> Option<Self> {
-        let source = match values.get_numbered(&QUERY, number) {
-            Some(target) => Source::Query(target),
-            None => Source::Metrics {
-                url: values.get_numbered(&METRICS_URL, number)?,
-                metric: values.get_numbered(&METRIC, number)?,
-                missing_is_zero: values.or_default_numbered(&MISSING, number),
-            },
-        };
+        let source = source(values, number)?;
+        // Whoever says where a maximum is, or prints one, wants it published.
+        let tells_capacity = matches!(&source, Source::Exec(_) | Source::Json(JsonSource { capacity: Some(_), .. }));
         Some(Self {
             name: values.get_numbered(&NAME, number),
+            publish_capacity: tells_capacity || values.or_default_numbered(&CAPACITY, number),
             source,
-            publish_capacity: values.or_default_numbered(&CAPACITY, number),
             interval: values.or_default_numbered(&INTERVAL, number),
             list: values.get(&LIST_NAME).filter(|_| number == 1),
         })
     }
+}
+
+fn source(values: &Values, number: usize) -> Option<Source> {
+    if let Some(target) = values.get_numbered(&QUERY, number) {
+        return Some(Source::Query { target, bots: values.or_default_numbered(&BOTS, number) });
+    }
+    if let Some(words) = values.get_numbered(&EXEC, number) {
+        return Some(Source::Exec(words.argv));
+    }
+    if let Some(url) = values.get_numbered(&JSON_URL, number) {
+        return Some(Source::Json(JsonSource {
+            url,
+            count: values.get_numbered(&JSON_COUNT, number)?,
+            capacity: values.get_numbered(&JSON_CAPACITY, number),
+            header: values.get_numbered(&JSON_HEADER, number),
+        }));
+    }
+    Some(Source::Metrics {
+        url: values.get_numbered(&METRICS_URL, number)?,
+        metric: values.get_numbered(&METRIC, number)?,
+        missing_is_zero: values.or_default_numbered(&MISSING, number),
+    })
+}
+
+/// The sources of this Counter: the variables that make up each.
+fn sources(number: usize) -> [Vec<Cow<'static, str>>; 4] {
+    [
+        vec![METRICS_URL.name_of(number), METRIC.name_of(number)],
+        vec![QUERY.name_of(number)],
+        vec![JSON_URL.name_of(number), JSON_COUNT.name_of(number)],
+        vec![EXEC.name_of(number)],
+    ]
 }
 
 fn numbers() -> std::ops::RangeInclusive<usize> {
@@ -133,22 +229,17 @@ fn numbers() -> std::ops::RangeInclusive<usize> {
 
 /// Something is read, whichever Counter it is for.
 pub(super) fn is_any_source_set(values: &Values) -> bool {
-    numbers().any(|number| values.is_any_set(&[&METRICS_URL.name_of(number), &QUERY.name_of(number)]))
+    numbers().any(|number| sources(number).iter().any(|source| values.is_set(&source[0])))
 }
 
 /// A server that says how many players it has.
 fn counted(text: &str) -> Result<QueryTarget, String> {
-    match query::target(text)? {
-        QueryTarget { protocol: Protocol::Udp(_), .. } => {
-            Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
-        }
-        target => Ok(target),
+    let target = query::target(text)?;
+    if target.protocol.counts {
+        Ok(target)
+    } else {
+        Err("does not say how many players there are (write a protocol that does, as a2s://:27015)".into())
     }
-}
-
-/// The protocols whose answers name every player. Minecraft's names a dozen of them at random, and what a plugin likes.
-fn names_players(protocol: &Protocol) -> bool {
-    matches!(protocol, Protocol::A2s | Protocol::Quake3 | Protocol::Quake | Protocol::Teeworlds)
 }
 
 fn check(_: Mode, values: &Values, findings: &mut Findings) {
@@ -162,44 +253,80 @@ fn check(_: Mode, values: &Values, findings: &mut Findings) {
 
 /// A Counter has a name and one source.
 fn check_sources(values: &Values, number: usize, findings: &mut Findings) {
-    let (name, url) = (&*NAME.name_of(number), &*METRICS_URL.name_of(number));
-    let (metric, query) = (&*METRIC.name_of(number), &*QUERY.name_of(number));
+    let name = NAME.name_of(number);
+    let sources = sources(number);
     let is_set = |variable: &str| values.is_set(variable);
     let are_set = |variables: &[&str]| {
         let set: Vec<&str> = variables.iter().copied().filter(|variable| is_set(variable)).collect();
         format!("{} {}", set.join(" and "), if set.len() == 1 { "is" } else { "are" })
     };
-    if is_set(query) && (is_set(url) || is_set(metric)) {
-        let others = are_set(&[url, metric]);
-        let message = format!("is set, but {others} too (a Counter has one source: {url} with {metric}, or {query})");
-        findings.error(query, message);
+    let in_words = sources.each_ref().map(|source| source.join(" with "));
+    let in_words = one_of(&in_words.each_ref().map(String::as_str));
+    let set: Vec<&Vec<Cow<str>>> =
+        sources.iter().filter(|source| source.iter().any(|variable| is_set(variable))).collect();
+    if let [others @ .., last] = set.as_slice()
+        && !others.is_empty()
+    {
+        let others: Vec<&str> = others.iter().flat_map(|source| source.iter().map(|variable| &**variable)).collect();
+        let variable = last.iter().find(|variable| is_set(variable)).unwrap_or(&last[0]);
+        let message = format!("is set, but {} too (a Counter has one source: {in_words})", are_set(&others));
+        findings.error(variable.clone(), message);
     }
-    let is_only_a_list = number == 1 && is_set(LIST_NAME.name());
-    let missing: &[&str] = match (is_set(query), is_set(url), is_set(metric)) {
-        (true, ..) if is_set(name) || is_only_a_list => &[],
-        (true, ..) => &[name],
-        (false, false, false) if !is_set(name) => &[],
-        _ => &[name, url, metric],
+    let mut wanted: Vec<&str> = match set.as_slice() {
+        [source] => source.iter().map(|variable| &**variable).collect(),
+        [] if is_set(&name) => sources[0].iter().map(|variable| &**variable).collect(),
+        [] => return,
+        // Which of them is meant, and so what it lacks, is not known.
+        _ => Vec::new(),
     };
-    let set = are_set(&[name, url, metric, query]);
-    for variable in missing.iter().filter(|variable| !is_set(variable)) {
-        findings.error(
-            *variable,
-            format!("is not set, but {set} (a Counter has a name and a source: {url} with {metric}, or {query})"),
-        );
+    let is_only_a_list = number == 1 && is_set(LIST_NAME.name()) && wanted == [QUERY.name()];
+    if !is_only_a_list {
+        wanted.insert(0, &name);
+    }
+    let all: Vec<&str> = std::iter::once(&*name).chain(sources.iter().flatten().map(|variable| &**variable)).collect();
+    let message = format!("is not set, but {} (a Counter has a name and a source: {in_words})", are_set(&all));
+    for variable in wanted.into_iter().filter(|variable| !is_set(variable)) {
+        findings.error(variable.to_owned(), message.clone());
     }
 }
 
 /// What is about the other source.
 fn check_other_source(values: &Values, number: usize, findings: &mut Findings) {
     let (name, url, query) = (NAME.name_of(number), METRICS_URL.name_of(number), QUERY.name_of(number));
-    if values.or_default_numbered(&CAPACITY, number) && !(values.is_set(&query) && values.is_set(&name)) {
+    let json_url = JSON_URL.name_of(number);
+    let tells_capacity = values.is_any_set(&[&query, &JSON_CAPACITY.name_of(number), &EXEC.name_of(number)]);
+    if values.or_default_numbered(&CAPACITY, number) && !(tells_capacity && values.is_set(&name)) {
         let message = format!("\"1\" needs {query}, whose answer has the capacity, and {name} (write 0, or unset it)");
         findings.error(CAPACITY.name_of(number), message);
+    }
+    if !values.or_default_numbered(&BOTS, number)
+        && let Some(message) = bots_untold(values, number)
+    {
+        findings.error(BOTS.name_of(number), message);
+    }
+    for variable in [JSON_CAPACITY.name_of(number), JSON_HEADER.name_of(number)] {
+        if values.is_set(&variable) && !values.is_set(&json_url) {
+            findings.error(variable, format!("is about a page in JSON, so it needs {json_url}"));
+        }
     }
     if values.or_default_numbered(&MISSING, number) && !values.is_set(&url) {
         let message = format!("\"zero\" is about a metric, so it needs {url} (write keep, or unset it)");
         findings.error(MISSING.name_of(number), message);
+    }
+}
+
+/// Why bots cannot be left out.
+fn bots_untold(values: &Values, number: usize) -> Option<String> {
+    let query = QUERY.name_of(number);
+    match values.get_numbered(&QUERY, number) {
+        Some(target) if target.protocol.tells_bots => None,
+        Some(target) => Some(format!(
+            "\"0\" cannot be done with {}: its answer does not tell bots from players ({} do; write 1, or unset it)",
+            target.protocol.name,
+            those_that(|protocol| protocol.tells_bots)
+        )),
+        None if values.is_set(&query) => None,
+        None => Some(format!("\"0\" needs {query}, whose answer tells bots from players (write 1, or unset it)")),
     }
 }
 
@@ -219,16 +346,19 @@ fn check_names(values: &Values, findings: &mut Findings) {
 
 fn check_list(values: &Values, findings: &mut Findings) {
     let Some(name) = values.get(&LIST_NAME) else { return };
-    let wrong = match values.get(&QUERY) {
-        Some(target) if names_players(&target.protocol) => return,
-        Some(target) if target.protocol == Protocol::Minecraft => {
-            "cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"
-                .to_owned()
-        }
-        Some(target) => format!(
-            "cannot be filled: {}'s answer has no names in it (a2s, quake3, quake and teeworlds have them)",
-            target.protocol.name()
-        ),
+    let all = || those_that(|protocol| protocol.names == Names::All);
+    let wrong = match values.get(&QUERY).map(|target| target.protocol) {
+        Some(protocol) => match protocol.names {
+            Names::All => return,
+            Names::Sample => format!(
+                "cannot be filled: {}'s answer names a dozen players at random ({} name all)",
+                protocol.name,
+                all()
+            ),
+            Names::Nobody => {
+                format!("cannot be filled: {}'s answer has no names in it ({} have them)", protocol.name, all())
+            }
+        },
         None if values.is_set(QUERY.name()) => return,
         None => format!("needs {}: the names come with its answer (write a2s://:27015)", QUERY.name()),
     };
@@ -244,7 +374,16 @@ fn facts(values: &Values) -> Vec<Fact> {
                 let zero = if *missing_is_zero { ", 0 where there is none," } else { "" };
                 (format!("the sum of {}{zero} at {url}{login}", one_line(&metric.to_string())), String::new())
             }
-            Source::Query(target) => (format!("the number of players at {target}"), target.to_string()),
+            Source::Query { target, bots } => {
+                let who = if *bots { "players" } else { "players without the bots" };
+                (format!("the number of {who} at {target}"), target.to_string())
+            }
+            Source::Json(JsonSource { url, count, header, .. }) => {
+                let login = if url.credentials.is_some() { LOGIN } else { "" };
+                let header = header.as_ref().map(|header| format!(", asked with the header {}: ***,", header.name));
+                (format!("{count} of the page {url}{login}{}", header.unwrap_or_default()), String::new())
+            }
+            Source::Exec(argv) => (format!("what \"{}\" prints", words::shown_program(argv)), String::new()),
         };
         let capacity = if publish_capacity { ", its capacity the most that it takes" } else { "" };
         if let Some(name) = name {

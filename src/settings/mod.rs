@@ -23,7 +23,7 @@ pub(crate) mod text;
 mod tests;
 
 pub(crate) use allocation::AllocationSettings;
-pub(crate) use counter::{CounterSettings, Source};
+pub(crate) use counter::{CounterSettings, JsonSource, Source};
 pub(crate) use engine::read::{Parsed, Rejected, Variable, Warning};
 pub(crate) use engine::suggest::nearest;
 pub(crate) use insight::{LogFormat, LogSettings};
@@ -32,13 +32,12 @@ pub(crate) use metadata::{KeyValue, MetadataSettings};
 pub(crate) use readiness::ReadinessSettings;
 pub(crate) use sdk::{Endpoint, SdkMode, SdkSettings};
 pub(crate) use stop::{Hook, Hup, StopScope, StopSettings, StopSignal};
-pub(crate) use text::address::status_addr;
-#[cfg(test)]
+pub(crate) use text::address::{status_addr, tcp};
 pub(crate) use text::pattern;
 pub(crate) use text::pattern::Pattern;
-#[cfg(test)]
+pub(crate) use text::plain::{one_of, quote, seconds};
 pub(crate) use text::target::Secret;
-pub(crate) use text::target::{Host, HttpTarget, LogTarget, Probe, Protocol, QueryTarget, StatusAddr};
+pub(crate) use text::target::{Host, HttpTarget, LogTarget, Probe, QueryTarget, StatusAddr};
 
 use engine::read::{self, Mode, Values};
 use engine::row::Subject;

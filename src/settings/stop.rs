@@ -86,7 +86,12 @@ pub(super) static SUBJECT: Subject = Subject {
         &HOOK,
         &HOOK_TIMEOUT,
     ],
-    given: &["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"],
+    given: &[
+        "AGONES_SHIM_STOP_REASON",
+        "AGONES_SHIM_CHILD_PID",
+        "AGONES_SHIM_RCON_PASSWORD",
+        "AGONES_SHIM_RCON_PASSWORD_FILE",
+    ],
     check,
     facts,
 };

@@ -43,6 +43,28 @@ fn the_corpus_of_the_status_endpoint_s_requests_holds_their_invariants() {
 }
 
 #[test]
+fn the_corpus_of_the_json_pages_holds_their_invariants() {
+    replay("json", 8, agones_shim::testing::counter::json::fuzz);
+}
+
+#[test]
+fn the_corpus_of_the_game_server_queries_holds_their_invariants() {
+    replay("query", 18, agones_shim::testing::query::fuzz);
+}
+
+/// The queries had one that no fuzzer ever saw.
+#[test]
+fn every_corpus_is_that_of_a_target() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    for entry in fs::read_dir(root.join("corpus")).expect("corpora") {
+        let name = entry.expect("readable").file_name().to_string_lossy().into_owned();
+        assert!(root.join("fuzz_targets").join(format!("{name}.rs")).is_file(), "{name} has no target");
+        let readme = fs::read_to_string(root.join("README.md")).expect("a README");
+        assert!(readme.contains(&format!("\n| `{name}` |")), "{name} is not in fuzz/README.md");
+    }
+}
+
+#[test]
 fn every_target_of_the_fuzzer_has_a_corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     for entry in fs::read_dir(root.join("fuzz_targets")).expect("targets") {

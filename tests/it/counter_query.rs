@@ -2,7 +2,7 @@
 
 use crate::scene::*;
 use crate::support::local_sdk::LocalSdk;
-use crate::support::query_game::{QueryGame, a2s, quake3};
+use crate::support::query_game::{QueryGame, a2s, a2s_with, quake3};
 use crate::support::shim::Builder;
 use crate::support::{Answer, Game, ScriptedSdk, Shim, millis, secs, wait};
 
@@ -154,6 +154,74 @@ fn a_stop_does_not_wait_for_a_question_or_for_an_update_that_hangs() {
     sdk.wait_for_new_call("UpdateCounter", SOON);
     stops_cleanly(&mut shim);
     assert_eq!(sdk.state(), "Shutdown");
+}
+
+/// Case 62: a server full of bots is empty.
+#[test]
+fn bots_can_be_left_out_of_the_count_and_keep_no_server_from_ending_idle() {
+    let (port, mut game) = (Game::open(), QueryGame::closed());
+    game.answer(a2s_with(10, 16, 10, None));
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 5, 100);
+    let mut shim =
+        asking(sidecar(&port), "a2s", &game).set("COUNTER_BOTS", 0).set("IDLE_SHUTDOWN_SECS", "2").sdk(&sdk).spawn();
+    shim.wait_for_line(READY, SOON);
+    wait::until_true("nobody plays", SOON, || sdk.counter("players") == Some(0));
+    sdk.set_state("Allocated");
+    sdk.wait_for_call("Shutdown", secs(20));
+    shim.expect_code(0, SOON);
+
+    game.answer(quake3(&["ann"], 16));
+    for (protocol, wanted) in [
+        (
+            "minecraft",
+            "\"0\" cannot be done with minecraft: its answer does not tell bots from players (a2s and quake3 do",
+        ),
+        ("quake", "\"0\" cannot be done with quake"),
+    ] {
+        let finished = asking(sidecar(&port), protocol, &game).set("COUNTER_BOTS", 0).run(SOON);
+        assert_eq!(finished.code, 78, "{}", finished.stderr);
+        assert!(finished.stderr.contains(&format!("AGONES_SHIM_COUNTER_BOTS: {wanted}")), "{}", finished.stderr);
+    }
+    let alone = sidecar(&port).set("COUNTER_BOTS", 0).run(SOON);
+    assert_eq!(alone.code, 78, "{}", alone.stderr);
+    assert!(alone.stderr.contains("\"0\" needs AGONES_SHIM_COUNTER_QUERY"), "{}", alone.stderr);
+}
+
+/// Case 63, and names that are none: the count goes out, the List stays, and a reading has not to wait for its end.
+#[test]
+fn an_a2s_server_that_does_not_name_its_players_is_counted_and_its_list_stays() {
+    let (port, mut game) = (Game::open(), QueryGame::closed());
+    game.answer(a2s_with(2, 16, 0, Some(&["ann", "bob"])));
+    let sdk = ScriptedSdk::start();
+    sdk.set_counter("players", 0, 100);
+    sdk.set_list("names", 10, &[]);
+    let mut shim = asking(sidecar(&port), "a2s", &game)
+        .set("COUNTER_INTERVAL_SECS", "1")
+        .set("LIST_NAME", "names")
+        .sdk(&sdk)
+        .spawn();
+    shim.wait_for_line(READY, SOON);
+    wait::until_true("two names", SOON, || sdk.list("names") == ["ann", "bob"]);
+    for (count, names) in [(3, None), (4, Some(&[][..])), (5, Some(&["Max Players"][..])), (6, Some(&["ann", ""][..]))]
+    {
+        game.answer(a2s_with(count, 16, 0, names));
+        wait::until_true("the count", SOON, || sdk.counter("players") == Some(count.into()));
+        assert_eq!(sdk.list("names"), ["ann", "bob"], "{names:?}");
+    }
+    // Each reading begins with a question without a challenge, a second after the last: had it lasted its whole time,
+    // the names' last question would be that close to it.
+    game.answer(a2s_with(7, 16, 0, None));
+    wait::until_true("the count", SOON, || sdk.counter("players") == Some(7));
+    let seen = game.asked().len();
+    wait::until_true("another reading", SOON, || {
+        game.asked()[seen..].iter().filter(|asked| asked.bytes.ends_with(b"Query\0")).count() > 1
+    });
+    let asked = game.asked();
+    let begin = asked.iter().rposition(|asked| asked.bytes.ends_with(b"Query\0")).expect("one");
+    let idle = asked[begin].at - asked[begin - 1].at;
+    assert!(idle > millis(400), "the last question for names came {idle:?} before the next reading");
+    stops_cleanly(&mut shim);
 }
 
 /// The SDK server that behaves like the cluster's takes it all.

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use crate::support::shim::{Builder, Shim};
 use crate::support::wait::poll;
-use crate::support::{proc, secs};
+use crate::support::{client, proc, secs};
 
 /// The demo as cargo builds it; `None` in a run that tests another binary than cargo's.
 fn demo() -> Option<Builder> {
@@ -46,7 +46,12 @@ fn expect_clean_end(demo: &mut Shim, started: &[i32], within: Duration) -> i32 {
 fn it_shows_ready_players_and_shutdown_and_leaves_nothing_running() {
     let Some(demo) = demo() else { return };
     let mut demo = demo.var("DEMO_SECS", "12").spawn();
+    let first = demo.wait_for_line(" | ", secs(30)).text;
     demo.wait_for_line("GameServer Ready", secs(30));
+    let address =
+        first.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address comes first");
+    let page = client::get(address.parse().expect("an address"), "/", secs(5)).expect("the page is there");
+    assert!(page.body.contains("data-from=\"local-sdk\""), "{}", page.body);
     let started = proc::descendants(demo.pid());
     assert_eq!(started.len(), 3, "SDK server, game and shim");
     demo.wait_for_line("GameServer Ready, 3 players", secs(30));

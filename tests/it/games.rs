@@ -28,7 +28,7 @@ const HOME: &str = "/srv/game";
 /// Too large for CI.
 const BY_HAND: [&str; 1] = ["openarena-server"];
 /// The slowest of them needs a second or two for its start, on an idle machine.
-const START: Duration = Duration::from_secs(60);
+pub(super) const START: Duration = Duration::from_secs(60);
 
 fn games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/games")
@@ -41,7 +41,7 @@ pub struct Example {
 }
 
 impl Example {
-    fn read(name: &str) -> Self {
+    pub(super) fn read(name: &str) -> Self {
         let path = games().join(format!("{name}.env"));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self { name: name.to_owned(), text }
@@ -67,7 +67,7 @@ impl Example {
     }
 
     /// The words of `run` behind `agones-shim --`; none where the game runs beside it.
-    fn command(&self) -> Vec<String> {
+    pub(super) fn command(&self) -> Vec<String> {
         let run = self.comment("run");
         if run == "agones-shim" {
             return Vec::new();
@@ -91,7 +91,7 @@ impl Example {
     }
 
     /// With a free port and a directory of the test's own.
-    fn moved(&self, home: &Path) -> Self {
+    pub(super) fn moved(&self, home: &Path) -> Self {
         let is_tcp = self.variables().iter().any(|(name, _)| name.ends_with("_TCP"));
         let port = if is_tcp { Port::reserve() } else { Port::reserve_udp() }.number().to_string();
         let text = self.text.replace(self.comment("port"), &port).replace(HOME, home.to_str().expect("it is text"));
@@ -147,7 +147,7 @@ impl Example {
     }
 
     /// A client's socket to it, for what a client says first.
-    fn client(&self) -> impl Fn(&[u8]) -> Vec<u8> + use<> {
+    pub(super) fn client(&self) -> impl Fn(&[u8]) -> Vec<u8> + use<> {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         let port: u16 = self.comment("port").parse().expect("a port");
         socket.connect(("127.0.0.1", port)).expect("UDP connects to anything");
@@ -162,24 +162,24 @@ impl Example {
 }
 
 /// A directory that goes away with the test.
-struct Home(PathBuf);
+pub(super) struct Home(pub(super) PathBuf);
 
 impl Home {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("agones-shim-game-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("the temporary directory can be written");
         Self(path)
     }
 
     /// Writes a file of the game, directories and all.
-    fn write(&self, file: &str, bytes: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, file: &str, bytes: impl AsRef<[u8]>) {
         let path = self.0.join(file);
         fs::create_dir_all(path.parent().expect("it is below home")).expect("it can be made");
         fs::write(path, bytes).expect("it can be written");
     }
 
     /// Copies a file of the package to where the game looks for it.
-    fn copy(&self, from: &str, file: &str) {
+    pub(super) fn copy(&self, from: &str, file: &str) {
         self.write(file, fs::read(from).unwrap_or_else(|error| panic!("{from}: {error}")));
     }
 }
@@ -191,7 +191,7 @@ impl Drop for Home {
 }
 
 /// What is there, or says that it is not.
-fn installed(name: &str, files: &[&str]) -> bool {
+pub(super) fn installed(name: &str, files: &[&str]) -> bool {
     let Some(missing) = files.iter().find(|file| !Path::new(file).exists()) else { return true };
     assert!(std::env::var_os("CI").is_none() || BY_HAND.contains(&name), "CI has no {missing}");
     // Past the harness's capture, so that it is seen in every run.

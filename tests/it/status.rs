@@ -58,8 +58,8 @@ fn readyz_follows_the_life_cycle_and_healthz_the_loop() {
 fn other_requests_are_answered_with_what_there_is() {
     let game = Game::closed();
     let (_shim, addr, _port) = served(shim().without_sdk().set("READY_TCP", game.port()));
-    let nothing = page(addr, "/");
-    assert_eq!((nothing.status, nothing.body.as_str()), (404, "there is /healthz, /readyz, /metrics and /status\n"));
+    let nothing = page(addr, "/nothing");
+    assert_eq!((nothing.status, nothing.body.as_str()), (404, "there is /, /healthz, /readyz, /metrics and /status\n"));
     let posted = request(addr, "POST", "/status", "{}", secs(10)).expect("an answer");
     assert_eq!(posted.status, 405);
     assert!(posted.head.contains("Allow: GET, HEAD"), "{}", posted.head);

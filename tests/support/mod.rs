@@ -4,6 +4,7 @@
 //! lines, calls, connections and exit codes, each with the instant at which it came.
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
+pub mod browser;
 pub mod client;
 pub mod docker;
 pub mod elf;

@@ -116,13 +116,31 @@ impl Drop for QueryGame {
 
 /// An A2S server with its challenge, and so many players of so many.
 pub fn a2s(players: u8, most: u8) -> impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static {
+    a2s_with(players, most, 0, None)
+}
+
+/// The same with so many bots among the players, and with these names; without them `A2S_PLAYER` is never answered.
+pub fn a2s_with(
+    players: u8,
+    most: u8,
+    bots: u8,
+    names: Option<&[&str]>,
+) -> impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static {
     const QUESTION: &[u8] = b"\xff\xff\xff\xffTSource Engine Query\0";
     const CHALLENGE: &[u8] = b"\x01\x02\x03\x04";
+    let entries = names.map(|names| {
+        let entry = |name: &&str| [b"\0", name.as_bytes(), b"\0\0\0\0\0\0\0\0\0"].concat();
+        let count = u8::try_from(names.len()).expect("few");
+        [b"\xff\xff\xff\xffD", &[count][..], &names.iter().flat_map(entry).collect::<Vec<_>>()].concat()
+    });
     move |question| {
         let info = |rest: &[u8]| {
             let head = b"\xff\xff\xff\xff\x49\x11A server\0map\0folder\0game\0\0\0";
-            [head.as_slice(), &[players, most], b"\0dl\0\x011.0\0", rest].concat()
+            [head.as_slice(), &[players, most, bots], b"dl\0\x011.0\0", rest].concat()
         };
+        if let Some(entries) = entries.as_ref().filter(|_| question.starts_with(b"\xff\xff\xff\xffU")) {
+            return vec![entries.clone()];
+        }
         match question.strip_prefix(QUESTION) {
             Some(challenge) if challenge == CHALLENGE => vec![info(b"")],
             Some(_) => vec![[b"\xff\xff\xff\xffA", CHALLENGE].concat()],

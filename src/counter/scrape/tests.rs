@@ -71,10 +71,14 @@ fn case_33_a_reading_or_the_reason_why_there_is_none() {
     let mut resolver = Resolver::new();
     for (answer, wanted) in cases {
         let shown = answer.chars().take(60).collect::<String>();
-        assert_eq!(scrape(&settings, &mut resolver), wanted.map(count).map_err(str::to_owned), "{shown:?}");
+        assert_eq!(
+            scrape(&settings, None, &mut Program::default(), &mut resolver),
+            wanted.map(count).map_err(str::to_owned),
+            "{shown:?}"
+        );
     }
     endpoint.join().unwrap();
-    assert_eq!(scrape(&settings, &mut resolver), Err("connection refused".into()));
+    assert_eq!(scrape(&settings, None, &mut Program::default(), &mut resolver), Err("connection refused".into()));
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn a_metric_that_is_missing_is_zero_only_where_that_is_set_and_the_text_is_whole
     *missing_is_zero = true;
     for (answer, wanted) in cases {
         let shown = answer.chars().take(90).collect::<String>();
-        assert_eq!(scrape(&settings, &mut Resolver::new()), wanted, "{shown:?}");
+        assert_eq!(scrape(&settings, None, &mut Program::default(), &mut Resolver::new()), wanted, "{shown:?}");
     }
     endpoint.join().unwrap();
 }
@@ -123,7 +127,10 @@ fn the_interval_is_the_deadline_when_it_is_the_shorter_one() {
     let interval = Duration::from_millis(100);
     let settings = CounterSettings { interval, ..settings(listener.local_addr().unwrap()) };
     let began = Instant::now();
-    assert_eq!(scrape(&settings, &mut Resolver::new()), Err("timed out after 0.1s".into()));
+    assert_eq!(
+        scrape(&settings, None, &mut Program::default(), &mut Resolver::new()),
+        Err("timed out after 0.1s".into())
+    );
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
@@ -135,7 +142,7 @@ fn it_scrapes_at_once_then_at_every_interval_and_stops_with_its_handle() {
     let settings = CounterSettings { interval, ..settings };
     let (sender, events) = channel();
     let began = Instant::now();
-    let scrape = spawn(3, &settings, sender).unwrap();
+    let scrape = spawn(3, &settings, None, sender).unwrap();
     for round in 0..rounds {
         assert_eq!(events.recv_timeout(PLENTY).unwrap(), Event::Scraped { source: 3, outcome: Ok(count(round)) });
         let rounds = u32::try_from(round).unwrap();
@@ -159,7 +166,7 @@ fn it_stops_when_nobody_listens_to_it() {
     let (_handle, told) = channel();
     let (ended, end) = channel();
     thread::spawn(move || {
-        run(0, &settings, &sender, &told);
+        run(0, &settings, None, &sender, &told);
         let _ = ended.send(());
     });
     assert_eq!(end.recv_timeout(PLENTY / 2), Ok(()), "it goes on for nobody");
@@ -176,4 +183,16 @@ fn the_rhythm_neither_drifts_nor_catches_up() {
     }
     let _ = next(start, start + PLENTY, Duration::from_nanos(1));
     let _ = next(start, start, Duration::from_secs(10 * 366 * 24 * 60 * 60));
+}
+
+#[test]
+fn a_program_prints_a_count_or_a_count_and_a_capacity() {
+    let reading = |count, capacity| Ok(Reading { count, capacity, ..Reading::default() });
+    assert_eq!(printed("5"), reading(5, None));
+    assert_eq!(printed(" 5\t16 "), reading(5, Some(16)));
+    assert_eq!(printed("0 0"), reading(0, Some(0)));
+    assert_eq!(printed(""), Err("it has printed nothing (print COUNT, or COUNT CAPACITY)".into()));
+    for line in ["five", "-1", "+5", "5 16 1", "5/16", "5.0", "99999999999999999999", "٥"] {
+        assert_eq!(printed(line), Err("its last line is not COUNT, or COUNT CAPACITY, in digits".into()), "{line}");
+    }
 }

@@ -3,6 +3,7 @@
 //! What is understood is what kubelets, Prometheus and people send: one GET or
 //! HEAD. Every answer ends its connection.
 
+use crate::insight::page;
 use crate::insight::status::{Report, json, metrics};
 use crate::machine::Phase;
 
@@ -12,6 +13,8 @@ pub const REQUEST_CAP: usize = 8 * 1024;
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
+    /// For people.
+    Index,
     /// Does the shim's loop turn?
     Healthz,
     /// Is the game server ready?
@@ -52,12 +55,13 @@ pub fn read(input: &[u8]) -> Option<Result<Request, Vec<u8>>> {
         return Some(Err(answer("405 Method Not Allowed\r\nAllow: GET, HEAD", TEXT, "GET it\n", false)));
     }
     let page = match path(target) {
+        b"/" => Page::Index,
         b"/healthz" => Page::Healthz,
         b"/readyz" => Page::Readyz,
         b"/metrics" => Page::Metrics,
         b"/status" => Page::Status,
         _ => {
-            let there_is = "there is /healthz, /readyz, /metrics and /status\n";
+            let there_is = "there is /, /healthz, /readyz, /metrics and /status\n";
             return Some(Err(answer("404 Not Found", TEXT, there_is, head_only)));
         }
     };
@@ -69,7 +73,15 @@ fn is_whole(input: &[u8]) -> bool {
     input.windows(4).any(|window| window == b"\r\n\r\n") || input.windows(2).any(|window| window == b"\n\n")
 }
 
+/// Of `/path?query`, or of the whole URL, which every server has to understand too (RFC 9112 section 3.2.2).
 fn path(target: &[u8]) -> &[u8] {
+    let is_absolute = target.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http://"));
+    let target = if is_absolute {
+        let behind_host = target[7..].iter().position(|byte| b"/?".contains(byte)).map_or(target.len(), |at| at + 7);
+        &target[behind_host..]
+    } else {
+        target
+    };
     target.split(|&byte| byte == b'?').next().unwrap_or_default()
 }
 
@@ -81,6 +93,10 @@ fn bad() -> Vec<u8> {
 #[must_use]
 pub fn answered(request: Request, report: &Report) -> Vec<u8> {
     match request.page {
+        Page::Index => {
+            let html = format!("text/html; charset=utf-8\r\nContent-Security-Policy: {}", page::policy());
+            ok(&html, &page::render("status", &json::write(report)), request)
+        }
         Page::Healthz => ok(TEXT, "ok\n", request),
         Page::Readyz => ready(request, report.snapshot.phase),
         Page::Metrics => ok("text/plain; version=0.0.4; charset=utf-8", &metrics::write(report), request),
@@ -143,7 +159,8 @@ mod tests {
             (b"GET /status HTTP/1.1\r\n\r\nmore", "Status"),
             (b"GET /status HTTP/1.1\r\n", "incomplete"),
             (b"", "incomplete"),
-            (b"GET / HTTP/1.1\r\n\r\n", "404"),
+            (b"GET / HTTP/1.1\r\n\r\n", "Index"),
+            (b"GET // HTTP/1.1\r\n\r\n", "404"),
             (b"GET /statusx HTTP/1.1\r\n\r\n", "404"),
             (b"POST /status HTTP/1.1\r\n\r\n", "405"),
             (b"GET /status HTTP/2.0\r\n\r\n", "400"),

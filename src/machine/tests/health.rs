@@ -93,6 +93,45 @@ fn as_many_failed_rounds_as_the_threshold_end_with_69_without_shutdown() {
     assert_eq!(world.count("spec.health.disabled"), 0);
 }
 
+/// F29: rounds that last longer than the interval made 41 s of 6.
+#[test]
+fn the_threshold_is_a_time_whatever_a_round_lasts() {
+    let config = Config { health_interval: Some(secs(2.0)), live_failure_threshold: Some(3), ..config() };
+    let mut world = World::at_ready(config, |_| ());
+    (world.alive, world.round_takes) = (false, secs(10.0));
+    world.run(5.9);
+    assert_eq!(world.exit, None, "{:#?}", world.trace);
+    world.run(2.2);
+    assert_eq!(world.exit.map(ExitReason::code), Some(69), "{:#?}", world.trace);
+}
+
+#[test]
+fn a_round_that_passes_late_was_a_failed_one_and_starts_the_count_anew() {
+    let config = Config { health_interval: Some(secs(2.0)), live_failure_threshold: Some(3), ..config() };
+    let mut world = World::at_ready(config, |_| ());
+    world.round_takes = secs(5.0);
+    world.run(60.0);
+    assert_eq!(world.exit, None, "{:#?}", world.trace);
+    assert!(world.count("liveness is back") > 5, "{:#?}", world.trace);
+    world.round_takes = Duration::ZERO;
+    world.run(8.0);
+    let beats = world.count("call Health");
+    world.run(10.0);
+    assert_eq!(world.count("call Health"), beats + 5, "a beat with every round: {:#?}", world.trace);
+}
+
+/// Before the game is served, a round waits for readiness probes that may hang for reasons of their own.
+#[test]
+fn a_round_that_waits_for_readiness_is_not_overdue() {
+    let config = Config { health_interval: Some(secs(2.0)), live_failure_threshold: Some(3), ..config() };
+    let mut world = World::started(config, |world| {
+        world.server.game.state = State::Ready;
+        world.round_takes = secs(10.0);
+    });
+    world.run(60.0);
+    assert_eq!(world.exit, None, "{:#?}", world.trace);
+}
+
 #[test]
 fn with_health_disabled_the_log_says_that_nothing_will_replace_the_server() {
     let mut world = World::at_ready(config(), |world| world.server.game.health.disabled = true);

@@ -90,6 +90,9 @@ pub struct World {
     pub ready: bool,
     /// Liveness rounds pass.
     pub alive: bool,
+    /// A liveness round lasts so long.
+    pub round_takes: Duration,
+    round_ends: Instant,
     pub trace: Vec<String>,
     /// Every line, with its fields.
     pub notices: Vec<Notice>,
@@ -141,6 +144,8 @@ impl World {
             server,
             ready: false,
             alive: true,
+            round_takes: Duration::ZERO,
+            round_ends: start,
             trace: Vec::new(),
             notices: Vec::new(),
             exit: None,
@@ -281,7 +286,9 @@ impl World {
                 }
                 Effect::CheckLiveness => {
                     let outcome = if self.alive { Ok(()) } else { Err("connection refused".into()) };
-                    self.later.push((self.now, Event::LivenessChecked(report(outcome))));
+                    assert!(self.round_ends <= self.now, "one liveness round at a time");
+                    self.round_ends = self.now + self.round_takes;
+                    self.later.push((self.round_ends, Event::LivenessChecked(report(outcome))));
                 }
                 Effect::SetHealthInterval(interval) => self.interval = Some((interval, self.now + interval)),
                 Effect::StopProbing => self.awaiting = false,

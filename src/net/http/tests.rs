@@ -56,7 +56,7 @@ fn get_within(timeout: Duration, cap: usize, address: SocketAddr) -> Got {
     let began = Instant::now();
     let mut body = Vec::new();
     let deadline = Deadline::after(timeout);
-    let result = get(&target(address), &[address], deadline, None, cap, |chunk| body.extend_from_slice(chunk));
+    let result = get(&target(address), &[address], deadline, &[], cap, |chunk| body.extend_from_slice(chunk));
     Got { result, body, took: began.elapsed() }
 }
 
@@ -79,7 +79,7 @@ fn the_request_says_who_asks_for_what() {
         stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
     });
     let target = HttpTarget { credentials: Some(Secret("us:er:pä".into())), ..target(address) };
-    get(&target, &[address], Deadline::after(PLENTY), Some("text/plain"), 0, |_| {}).unwrap();
+    get(&target, &[address], Deadline::after(PLENTY), &[("Accept", "text/plain")], 0, |_| {}).unwrap();
     peer.join().unwrap();
     let request = requests.recv().unwrap();
     let (line, headers) = request.split_once("\r\n").unwrap();
@@ -257,7 +257,7 @@ fn case_22_every_address_is_tried_in_its_turn() {
         read_request(stream);
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")
     });
-    let response = get(&target(address), &[closed(), address], Deadline::after(PLENTY), None, 0, |_| {});
+    let response = get(&target(address), &[closed(), address], Deadline::after(PLENTY), &[], 0, |_| {});
     assert_eq!(response.unwrap().status, 200);
     peer.join().unwrap();
 

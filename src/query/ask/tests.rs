@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::query;
-use crate::settings::{Host, QueryTarget};
+use crate::query::{Target, Wanted};
+use crate::settings::Host;
 
 fn server(ip: &str) -> UdpSocket {
     let server = UdpSocket::bind((ip, 0)).unwrap();
@@ -11,13 +12,13 @@ fn server(ip: &str) -> UdpSocket {
 }
 
 fn ask_udp(addresses: &[SocketAddr], millis: u64) -> Result<Reading, Failure> {
-    ask_for(Protocol::Udp(b"?".to_vec()), addresses, false, millis)
+    ask_for("udp", addresses, false, millis)
 }
 
-fn ask_for(protocol: Protocol, addresses: &[SocketAddr], names: bool, millis: u64) -> Result<Reading, Failure> {
-    let port = 7.try_into().unwrap();
-    let target = QueryTarget { protocol, host: Host::Loopback, port };
-    query::ask(&target, addresses, names, Deadline::after(Duration::from_millis(millis)))
+fn ask_for(protocol: &str, addresses: &[SocketAddr], names: bool, millis: u64) -> Result<Reading, Failure> {
+    let (protocol, port) = (Protocol::of(protocol).unwrap(), 7.try_into().unwrap());
+    let target = Target { protocol, host: Host::Loopback, port, payload: b"?".to_vec(), proxy: false };
+    query::ask(&target, addresses, Wanted { names, bots: true }, Deadline::after(Duration::from_millis(millis)))
 }
 
 fn failure(reason: &str, connected: bool) -> Result<Reading, Failure> {
@@ -103,7 +104,7 @@ fn silence_is_told_before_a_refusal_and_a_wrong_answer_before_both() {
             odd.send_to(b"no", from).unwrap();
         });
         let wanted = failure("no a2s answer: it begins with 6e 6f", true);
-        assert_eq!(ask_for(Protocol::A2s, &all, false, 2000), wanted);
+        assert_eq!(ask_for("a2s", &all, false, 2000), wanted);
     });
 }
 
@@ -119,7 +120,7 @@ fn names_that_are_not_told_cost_time_and_not_the_counts() {
             open.send_to(info, from).unwrap();
         });
         let wanted = Reading { players: Some(5), capacity: Some(32), names: None };
-        assert_eq!(ask_for(Protocol::A2s, &address, true, 300), Ok(wanted));
+        assert_eq!(ask_for("a2s", &address, true, 300), Ok(wanted));
     });
 }
 
@@ -138,7 +139,7 @@ fn a_flood_of_wrong_answers_ends() {
             }
         });
         let wanted = failure("no mumble answer: it comes in more than 128 datagrams", true);
-        assert_eq!(ask_for(Protocol::Mumble, &address, false, 20_000), wanted);
+        assert_eq!(ask_for("mumble", &address, false, 20_000), wanted);
     });
 }
 
@@ -152,7 +153,7 @@ fn an_answer_that_is_too_large_is_refused() {
             open.send_to(&vec![0; LARGEST + 1], from).unwrap();
         });
         let wanted = failure("no quake answer: it is larger than 16384 bytes", true);
-        assert_eq!(ask_for(Protocol::Quake, &address, false, 20_000), wanted);
+        assert_eq!(ask_for("quake", &address, false, 20_000), wanted);
     });
 }
 
@@ -178,7 +179,7 @@ fn minecraft_s_failures_are_told_apart() {
                 stays.then_some(stream)
             });
             let millis = if stays && !wanted.starts_with("no") { 300 } else { 20_000 };
-            assert_eq!(ask_for(Protocol::Minecraft, &address, true, millis), failure(wanted, true));
+            assert_eq!(ask_for("minecraft", &address, true, millis), failure(wanted, true));
             drop(server.join().unwrap());
         });
     }

@@ -71,6 +71,8 @@ pub(crate) enum Shown {
     Urls,
     /// A command line: its program.
     Command,
+    /// Not at all.
+    Secret,
 }
 
 /// Settings that come several times, apart by a number in their names: `PREFIX_NAME` is the first one's, `PREFIX_2_NAME`
@@ -226,6 +228,7 @@ impl Row {
             Shown::Url => url::shown(text),
             Shown::Urls => url::shown_list(text),
             Shown::Command => words::shown(text),
+            Shown::Secret => "***".to_owned(),
         }
     }
 

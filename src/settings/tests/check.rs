@@ -54,7 +54,13 @@ AGONES_SHIM_COUNTER_METRICS_URL= (unset)
 AGONES_SHIM_COUNTER_METRIC= (unset)
 AGONES_SHIM_COUNTER_MISSING=keep (default)
 AGONES_SHIM_COUNTER_QUERY= (unset)
+AGONES_SHIM_COUNTER_JSON_URL= (unset)
+AGONES_SHIM_COUNTER_JSON_COUNT= (unset)
+AGONES_SHIM_COUNTER_JSON_CAPACITY= (unset)
+AGONES_SHIM_COUNTER_JSON_HEADER= (unset)
+AGONES_SHIM_COUNTER_EXEC= (unset)
 AGONES_SHIM_COUNTER_CAPACITY=0 (default)
+AGONES_SHIM_COUNTER_BOTS=1 (default)
 AGONES_SHIM_COUNTER_INTERVAL_SECS=30 (default)
 AGONES_SHIM_LIST_NAME= (unset)
 AGONES_SHIM_SDK=auto (default)
@@ -221,7 +227,7 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 50 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 56 settings that are not set (agones-shim check --all shows them)");
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

@@ -100,7 +100,7 @@ fn everything_can_be_set() {
     assert_eq!(url.url, "http://127.0.0.1:9000/metrics");
     assert_eq!(url.credentials, Some(Secret("ann:secret".into())));
     assert_eq!((first.interval, first.publish_capacity, &first.list), (seconds(10), false, &None));
-    let Source::Query(target) = &second.source else { panic!("{second:?}") };
+    let Source::Query { target, .. } = &second.source else { panic!("{second:?}") };
     assert_eq!((second.name.as_deref(), target.to_string().as_str()), (Some("slots"), "a2s://localhost:27015"));
     assert_eq!((second.interval, second.publish_capacity, &second.list), (seconds(5), true, &None));
     assert_eq!(settings.sdk.mode, SdkMode::Required);
@@ -139,8 +139,8 @@ fn all_errors_come_at_once_in_the_tables_order() {
             r#"AGONES_SHIM_READY_HTTP: "https://localhost/" is not supported: this build has no TLS (write http://, which the game has to serve)"#,
             r#"AGONES_SHIM_READY_HTTP: "localhost:80" is not a URL (write http:// in front)"#,
             r#"AGONES_SHIM_PROBE_TIMEOUT_SECS: "5s" is not a number of seconds (write 5)"#,
-            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)",
-            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)",
+            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)",
+            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)",
             r#"AGONES_SHIM_COUNTER_3_QUERY: "a2s:27015" is not a query (write protocol://:port, as a2s://:27015)"#,
             r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015)"#,
             r#"AGONES_SHIM_SDK: "on" is not auto, off or required"#,
@@ -347,7 +347,7 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
     );
 }
 
-const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY";
+const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC";
 
 #[test]
 fn the_three_of_a_counter_on_a_metrics_page_are_set_together_or_not_at_all() {
@@ -383,7 +383,7 @@ fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variabl
         (vec![query("a2s://:1")], format!("AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_QUERY is ({SOURCES})")),
         (
             vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_METRIC", "m")],
-            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY)".into(),
+            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)".into(),
         ),
         (
             vec![name("a"), query("udp://:1/ff")],

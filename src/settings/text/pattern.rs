@@ -29,6 +29,15 @@ impl Pattern {
     }
 }
 
+impl Pattern {
+    /// The groups of the first match in a text, those that take part in it; the match itself where it has none.
+    pub(crate) fn groups<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
+        let captures = self.regex.captures(text)?;
+        let skipped = usize::from(captures.len() > 1);
+        Some(captures.iter().skip(skipped).flatten().map(|group| group.as_str()).collect())
+    }
+}
+
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

@@ -1,22 +1,12 @@
 //! `protocol://host:port` of game server queries.
 //!
-//! Which protocols there are is said here, and nothing about how they are spoken.
+//! Which protocols there are, and what may stand behind the port, is said by the table in the room `query`.
 
 use super::address;
 use super::plain::{self, is_digits, one_of, quote};
-use super::target::{Host, Protocol, QueryTarget};
+use super::target::{Host, QueryTarget};
+use crate::query::protocol::{Behind, PROTOCOLS, Protocol};
 use crate::settings::engine::suggest;
-
-/// The protocols by name; `udp` is apart, as it carries its question.
-const PROTOCOLS: [(&str, Protocol); 7] = [
-    ("a2s", Protocol::A2s),
-    ("minecraft", Protocol::Minecraft),
-    ("bedrock", Protocol::Bedrock),
-    ("quake3", Protocol::Quake3),
-    ("quake", Protocol::Quake),
-    ("teeworlds", Protocol::Teeworlds),
-    ("mumble", Protocol::Mumble),
-];
 
 /// The longest question of `udp`, in bytes: what passes any network in one piece.
 const LONGEST_PAYLOAD: usize = 1200;
@@ -31,8 +21,10 @@ pub(crate) fn target(text: &str) -> Result<QueryTarget, String> {
     let Some((name, rest)) = text.split_once("://") else {
         return Err("is not a query (write protocol://:port, as a2s://:27015)".into());
     };
-    let (address, payload) = rest.split_once('/').map_or((rest, None), |(address, payload)| (address, Some(payload)));
-    let protocol = protocol(name, payload)?;
+    let protocol = protocol(name)?;
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (address, behind) = rest.split_at(at);
+    let (payload, proxy) = self::behind(protocol, behind)?;
     let (host, port) = match address.strip_prefix(':') {
         Some("") => return Err(format!("is not a query: \":\" has no port (write {name}://:27015)")),
         Some(number) if is_digits(number) => {
@@ -45,25 +37,33 @@ pub(crate) fn target(text: &str) -> Result<QueryTarget, String> {
             (target.host, target.port)
         }
     };
-    Ok(QueryTarget { protocol, host, port })
+    Ok(QueryTarget { protocol, host, port, payload, proxy })
 }
 
-fn protocol(name: &str, payload: Option<&str>) -> Result<Protocol, String> {
-    if name == "udp" {
-        let payload = payload
-            .filter(|payload| !payload.is_empty())
-            .ok_or("has no question to send (write it in hex behind a slash, as udp://:7777/ffffffff01)")?;
-        return unhex(payload).map(Protocol::Udp);
-    }
-    let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).chain(["udp"]).collect();
-    let Some((_, protocol)) = PROTOCOLS.iter().find(|(known, _)| *known == name) else {
+fn protocol(name: &str) -> Result<&'static Protocol, String> {
+    Protocol::of(name).ok_or_else(|| {
+        let names = PROTOCOLS.each_ref().map(|protocol| protocol.name);
         let near = suggest::nearest(&name.to_lowercase(), names.iter().copied());
         let hint = near.map(|near| format!(" (write {near}://)")).unwrap_or_default();
-        return Err(format!("is not a query: {} is not {}{hint}", quote(name), one_of(&names)));
-    };
-    match payload {
-        None | Some("") => Ok(protocol.clone()),
-        Some(_) => Err(format!("is not a query: {name} takes nothing behind the port")),
+        format!("is not a query: {} is not {}{hint}", quote(name), one_of(&names))
+    })
+}
+
+/// The question, and whether a PROXY line goes in front, from what stands behind the port.
+fn behind(protocol: &Protocol, text: &str) -> Result<(Vec<u8>, bool), String> {
+    let name = protocol.name;
+    match (protocol.behind, text) {
+        (Behind::Question, "" | "/") => {
+            Err("has no question to send (write it in hex behind a slash, as udp://:7777/ffffffff01)".into())
+        }
+        (Behind::Question, _) => unhex(text.strip_prefix('/').unwrap_or(text)).map(|payload| (payload, false)),
+        (_, "" | "/") => Ok((Vec::new(), false)),
+        (Behind::Proxy, _) => match text.strip_prefix('/').unwrap_or(text) {
+            "?proxy=1" => Ok((Vec::new(), true)),
+            "?proxy=0" => Ok((Vec::new(), false)),
+            other => Err(format!("is not a query: {name} takes ?proxy=1 behind the port, and not {}", quote(other))),
+        },
+        (Behind::Nothing, _) => Err(format!("is not a query: {name} takes nothing behind the port")),
     }
 }
 
@@ -85,8 +85,9 @@ mod tests {
 
     use super::*;
 
-    fn query(protocol: Protocol, host: Host, port: u16) -> QueryTarget {
-        QueryTarget { protocol, host, port: NonZeroU16::new(port).unwrap() }
+    fn query(protocol: &str, host: Host, port: u16) -> QueryTarget {
+        let (protocol, port) = (Protocol::of(protocol).unwrap(), NonZeroU16::new(port).unwrap());
+        QueryTarget { protocol, host, port, payload: Vec::new(), proxy: false }
     }
 
     fn ip(text: &str) -> Host {
@@ -97,15 +98,18 @@ mod tests {
     fn queries_are_read_with_and_without_a_host() {
         let name = |text: &str| Host::Name(text.into());
         for (text, wanted) in [
-            ("a2s://:27015", query(Protocol::A2s, Host::Loopback, 27015)),
-            ("a2s://27015", query(Protocol::A2s, Host::Loopback, 27015)),
-            ("minecraft://localhost:1", query(Protocol::Minecraft, Host::Loopback, 1)),
-            ("mumble://:64738/", query(Protocol::Mumble, Host::Loopback, 64738)),
-            ("bedrock://mc.example.com:19132", query(Protocol::Bedrock, name("mc.example.com"), 19132)),
-            ("quake3://10.0.0.7:27960", query(Protocol::Quake3, ip("10.0.0.7"), 27960)),
-            ("quake://[::1]:27500", query(Protocol::Quake, ip("::1"), 27500)),
-            ("teeworlds://:8303", query(Protocol::Teeworlds, Host::Loopback, 8303)),
-            ("udp://:7777/FFfe00", query(Protocol::Udp(vec![0xff, 0xfe, 0]), Host::Loopback, 7777)),
+            ("a2s://:27015", query("a2s", Host::Loopback, 27015)),
+            ("a2s://27015", query("a2s", Host::Loopback, 27015)),
+            ("minecraft://localhost:1", query("minecraft", Host::Loopback, 1)),
+            ("mumble://:64738/", query("mumble", Host::Loopback, 64738)),
+            ("bedrock://mc.example.com:19132", query("bedrock", name("mc.example.com"), 19132)),
+            ("quake3://10.0.0.7:27960", query("quake3", ip("10.0.0.7"), 27960)),
+            ("quake://[::1]:27500", query("quake", ip("::1"), 27500)),
+            ("teeworlds://:8303", query("teeworlds", Host::Loopback, 8303)),
+            ("udp://:7777/FFfe00", QueryTarget { payload: vec![0xff, 0xfe, 0], ..query("udp", Host::Loopback, 7777) }),
+            ("minecraft://:1?proxy=1", QueryTarget { proxy: true, ..query("minecraft", Host::Loopback, 1) }),
+            ("minecraft://h:1/?proxy=1", QueryTarget { proxy: true, ..query("minecraft", name("h"), 1) }),
+            ("minecraft://:1?proxy=0", query("minecraft", Host::Loopback, 1)),
         ] {
             assert_eq!(target(text), Ok(wanted), "{text}");
         }
@@ -113,11 +117,11 @@ mod tests {
 
     #[test]
     fn every_query_reads_back_what_it_shows() {
-        let udp = ("udp", Protocol::Udp(vec![0xff, 0xfe, 0]));
-        for (name, protocol) in PROTOCOLS.into_iter().chain([udp]) {
-            assert_eq!(protocol.name(), name);
+        for protocol in &PROTOCOLS {
             for host in [Host::Loopback, ip("::1"), Host::Name("game".into())] {
-                let wanted = query(protocol.clone(), host, 7);
+                let mut wanted = query(protocol.name, host, 7);
+                wanted.proxy = protocol.behind == Behind::Proxy;
+                wanted.payload = if protocol.behind == Behind::Question { vec![0xff, 0] } else { Vec::new() };
                 assert_eq!(target(&wanted.to_string()), Ok(wanted));
             }
         }
@@ -128,7 +132,7 @@ mod tests {
     fn the_longest_question_is_taken_and_shown_in_short() {
         let text = format!("udp://:7/{}", "ab".repeat(LONGEST_PAYLOAD));
         let target = target(&text).unwrap();
-        assert_eq!(target.protocol, Protocol::Udp(vec![0xab; LONGEST_PAYLOAD]));
+        assert_eq!(target.payload, vec![0xab; LONGEST_PAYLOAD]);
         assert_eq!(target.to_string(), format!("udp://localhost:7/{}...", "ab".repeat(16)));
     }
 
@@ -153,6 +157,11 @@ mod tests {
             ("a2s://host:", r#"is not a query: "host:" has no port (write host:7777)"#.into()),
             ("a2s://::1:27015", format!(r#"is not a query: "::1:27015" {neither} (write [::1]:27015)"#)),
             ("a2s://:1/ff", "is not a query: a2s takes nothing behind the port".into()),
+            (
+                "minecraft://:1?proxy=yes",
+                r#"is not a query: minecraft takes ?proxy=1 behind the port, and not "?proxy=yes""#.into(),
+            ),
+            ("a2s://:1?proxy=1", "is not a query: a2s takes nothing behind the port".into()),
             ("a2z://:1", format!(r#"is not a query: "a2z" is not {known} (write a2s://)"#)),
             ("A2S://:1", format!(r#"is not a query: "A2S" is not {known} (write a2s://)"#)),
             ("http://:1", format!(r#"is not a query: "http" is not {known}"#)),

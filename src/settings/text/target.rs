@@ -6,6 +6,8 @@ use std::num::{NonZeroU16, NonZeroU32};
 
 use super::pattern::Pattern;
 use super::words::shown_program;
+pub use crate::net::Host;
+pub use crate::query::Target as QueryTarget;
 
 /// One probe, as written in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,38 +45,6 @@ pub struct LogTarget {
     pub file: Option<String>,
 }
 
-/// A server that answers a query protocol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryTarget {
-    /// What it speaks.
-    pub protocol: Protocol,
-    /// No host is loopback: [`Host::Loopback`].
-    pub host: Host,
-    /// Never 0.
-    pub port: NonZeroU16,
-}
-
-/// How a server is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// Valve's server queries.
-    A2s,
-    /// Minecraft Java's server list ping, over TCP.
-    Minecraft,
-    /// Minecraft Bedrock's (RakNet's) unconnected ping.
-    Bedrock,
-    /// Quake III's getstatus.
-    Quake3,
-    /// QuakeWorld's status.
-    Quake,
-    /// Teeworlds 0.6, which DDNet speaks, and 0.7.
-    Teeworlds,
-    /// Mumble's extended ping.
-    Mumble,
-    /// These bytes, which any answer will do for.
-    Udp(Vec<u8>),
-}
-
 /// Where a TCP probe connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpTarget {
@@ -82,17 +52,6 @@ pub struct TcpTarget {
     pub host: Host,
     /// Never 0.
     pub port: NonZeroU16,
-}
-
-/// A host as far as it can be told apart without a resolver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// `localhost` or no host at all: 127.0.0.1 and ::1, never a resolver.
-    Loopback,
-    /// An address literal, without brackets.
-    Ip(std::net::IpAddr),
-    /// A name that needs a resolver.
-    Name(String),
 }
 
 /// An `http://` URL in the parts that are needed.
@@ -106,6 +65,15 @@ pub struct HttpTarget {
     pub host: Host,
     /// Port to connect to; 80 where the URL has none.
     pub port: NonZeroU16,
+}
+
+/// A header of a request: a token, usually.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `Authorization`, say.
+    pub name: String,
+    /// Never shown.
+    pub value: Secret,
 }
 
 /// Something that must not reach a log, the status page or `check`.
@@ -125,18 +93,6 @@ pub enum StatusAddr {
     AllAddresses(NonZeroU16),
     /// One address (`localhost` is both loopback addresses).
     Host(Host, NonZeroU16),
-}
-
-/// As it stands in front of a colon and a port: IPv6 in brackets.
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Loopback => f.write_str("localhost"),
-            Self::Ip(std::net::IpAddr::V6(address)) => write!(f, "[{address}]"),
-            Self::Ip(address) => address.fmt(f),
-            Self::Name(name) => f.write_str(name),
-        }
-    }
 }
 
 impl fmt::Display for TcpTarget {
@@ -162,37 +118,6 @@ impl fmt::Display for Probe {
             Self::File(path) => write!(f, "file {path}"),
             // The arguments may hold a password.
             Self::Exec(argv) => write!(f, "exec {}", shown_program(argv)),
-        }
-    }
-}
-
-/// `a2s://localhost:27015`, `udp://localhost:7777/ffffffff01`; of a long question the first bytes.
-impl fmt::Display for QueryTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}:{}", self.protocol.name(), self.host, self.port)?;
-        let Protocol::Udp(payload) = &self.protocol else { return Ok(()) };
-        f.write_str("/")?;
-        payload.iter().take(SHOWN_PAYLOAD).try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        if payload.len() > SHOWN_PAYLOAD { f.write_str("...") } else { Ok(()) }
-    }
-}
-
-/// Bytes of a question: names of probes stand in log lines and labels.
-const SHOWN_PAYLOAD: usize = 16;
-
-impl Protocol {
-    /// As it is written in front of `://`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::A2s => "a2s",
-            Self::Minecraft => "minecraft",
-            Self::Bedrock => "bedrock",
-            Self::Quake3 => "quake3",
-            Self::Quake => "quake",
-            Self::Teeworlds => "teeworlds",
-            Self::Mumble => "mumble",
-            Self::Udp(_) => "udp",
         }
     }
 }

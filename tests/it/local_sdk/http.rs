@@ -76,8 +76,17 @@ fn every_call_answers_like_the_gateway() {
             &format!("{list}:removeValue"),
             r#"{"value":"ann"}"#,
             200,
-            r#"{"name":"names","capacity":"3","values":["ann","bob"]}"#.to_owned(),
+            r#"{"name":"names","capacity":"3","values":["bob"]}"#.to_owned(),
         ),
+        // It still waits in the batch: the answer is the List as it was before, and the List is without it.
+        (
+            "POST",
+            &format!("{list}:removeValue"),
+            r#"{"value":"bob"}"#,
+            200,
+            r#"{"name":"names","capacity":"3","values":["bob"]}"#.to_owned(),
+        ),
+        ("GET", list, "", 200, r#"{"name":"names","capacity":"3","values":[]}"#.to_owned()),
         (
             "POST",
             &format!("{list}:removeValue"),
@@ -87,6 +96,11 @@ fn every_call_answers_like_the_gateway() {
         ),
         ("GET", "/nope", "", 404, error(5, "Not Found")),
         ("GET", "/ready", "", 501, error(12, "Method Not Allowed")),
+        ("POST", "/gameserver", "{}", 501, error(12, "Method Not Allowed")),
+        ("DELETE", list, "", 501, error(12, "Method Not Allowed")),
+        ("GET", &format!("{list}:addValue"), "", 501, error(12, "Method Not Allowed")),
+        ("POST", counter, "{}", 501, error(12, "Method Not Allowed")),
+        ("POST", "/metadata/label", "{}", 501, error(12, "Method Not Allowed")),
     ] {
         assert_eq!(exchange(&server, method, path, body), (status, reordered(&wanted)), "{method} {path} {body}");
     }
