@@ -36,6 +36,7 @@
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
 //! | `query` | game server queries |
+//! | `rcon` | remote consoles |
 //! | `counter` | sources of readings |
 //! | `game` | processes: child, hooks, signals, terminal |
 //! | `probe` | readiness and liveness rounds |

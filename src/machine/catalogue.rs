@@ -141,7 +141,7 @@ impl Notice {
             | Self::SdkConnected { .. }
             | Self::SdkAttemptFailed { .. }
             | Self::SdkBack { .. }
-            | Self::SdkAnswers
+            | Self::SdkAnswers { .. }
             | Self::ReadyCalled { .. }
             | Self::Ready { .. }
             | Self::LivenessRecovered { .. }
@@ -350,7 +350,7 @@ fn samples() -> Vec<Notice> {
         N::SdkLost { error: text() },
         N::SdkBack { restarted: true, away: time },
         N::SdkUnanswered { call: "", error: text() },
-        N::SdkAnswers,
+        N::SdkAnswers { call: "" },
         N::ProbeOnly { waited: time, error: text() },
         N::SdkRequired { waited: time, error: text() },
         N::SdkOff,

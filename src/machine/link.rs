@@ -54,8 +54,8 @@ pub(super) struct Link {
     look: bool,
     /// The first beat waits for that: a shim that was restarted must not beat for a game that is dead.
     beat_after_look: bool,
-    /// A call got no answer, and a warning has said so.
-    unanswered: bool,
+    /// This call got no answer, and a warning has said so.
+    unanswered: Option<&'static str>,
 }
 
 impl Answer {
@@ -66,11 +66,6 @@ impl Answer {
             CallErrorKind::DeadlineExceeded => matches!(self, Self::Health(_)),
             CallErrorKind::Rejected => false,
         })
-    }
-
-    /// It comes out of what the SDK server knows of its API server: held while that is slow.
-    fn is_read(&self) -> bool {
-        matches!(self, Self::GameServer(_) | Self::GetCounter(_) | Self::UpdateCounter(_) | Self::GetList(_))
     }
 }
 
@@ -154,7 +149,7 @@ impl Machine {
     pub(super) fn link_lost(&mut self, now: Instant, error: &CallError, out: &mut Effects) {
         self.link.up = false;
         self.link.look = false;
-        self.link.unanswered = false;
+        self.link.unanswered = None;
         self.link.lost_at = Some(now);
         self.link.changed = Some(now);
         self.link.last_error.clone_from(&error.message);
@@ -164,21 +159,26 @@ impl Machine {
         self.readiness.disconnected();
     }
 
-    /// Says once that calls are left without an answer, and once that they are answered again.
+    /// Says once that a call is left without an answer, and once that it is answered again. Ready() and Shutdown() have
+    /// lines of their own.
     pub(super) fn note_unanswered(&mut self, answer: &Answer, out: &mut Effects) {
-        if matches!(answer, Answer::Connected(_) | Answer::Health(_)) || !self.link.up {
+        if matches!(answer, Answer::Connected(_) | Answer::Health(_) | Answer::Ready(_) | Answer::Shutdown(_)) {
             return;
         }
         let failed = |error: &&CallError| {
             error.kind == CallErrorKind::DeadlineExceeded || matches!(answer, Answer::GameServer(_))
         };
-        if let Some(error) = answer.error().filter(failed) {
-            if !std::mem::replace(&mut self.link.unanswered, true) {
-                let call = answer.method();
+        let call = answer.method();
+        match answer.error().filter(failed) {
+            Some(error) if self.link.up && self.link.unanswered.is_none() => {
+                self.link.unanswered = Some(call);
                 out.push(Effect::Log(Notice::SdkUnanswered { call, error: error.message.clone() }));
             }
-        } else if answer.is_read() && std::mem::take(&mut self.link.unanswered) {
-            out.push(Effect::Log(Notice::SdkAnswers));
+            None if self.link.unanswered == Some(call) => {
+                self.link.unanswered = None;
+                out.push(Effect::Log(Notice::SdkAnswers { call }));
+            }
+            _ => {}
         }
     }
 

@@ -97,7 +97,7 @@ impl Notice {
             Self::SdkLost { .. } => (Sdk, "sdk-lost"),
             Self::SdkBack { .. } => (Sdk, "sdk-back"),
             Self::SdkUnanswered { .. } => (Sdk, "sdk-unanswered"),
-            Self::SdkAnswers => (Sdk, "sdk-answers"),
+            Self::SdkAnswers { .. } => (Sdk, "sdk-answers"),
             Self::ProbeOnly { .. } => (Sdk, "no-sdk"),
             Self::SdkRequired { .. } => (Sdk, "sdk-required"),
             Self::NoBeats { .. } => (Sdk, "no-beats"),

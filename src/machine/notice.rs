@@ -24,7 +24,7 @@ pub enum Notice {
     SdkLost { error: String },
     SdkBack { restarted: bool, away: Duration },
     SdkUnanswered { call: &'static str, error: String },
-    SdkAnswers,
+    SdkAnswers { call: &'static str },
     ProbeOnly { waited: Duration, error: String },
     SdkRequired { waited: Duration, error: String },
     SdkOff,
@@ -162,7 +162,9 @@ impl Notice {
                  its API server is slow or away)",
                 vec![("call", (*call).into()), ("error", error.clone())],
             ),
-            Self::SdkAnswers => (Info, "the SDK server answers its calls again", vec![]),
+            Self::SdkAnswers { call } => {
+                (Info, "the SDK server answers its calls again", vec![("call", (*call).into())])
+            }
             Self::ProbeOnly { waited, error } => (
                 Warn,
                 "NO AGONES SDK SERVER: running probe-only, nothing is reported to Agones; still trying every second \

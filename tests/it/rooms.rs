@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up; a room imports from what stands above it in this list.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "exit",
     "settings",
     "net",
@@ -16,6 +16,7 @@ const ROOMS: [&str; 18] = [
     "beat",
     "log_lines",
     "query",
+    "rcon",
     "counter",
     "game",
     "probe",

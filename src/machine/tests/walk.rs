@@ -49,7 +49,7 @@ pub struct Seen {
     allocation_kept: bool,
     /// It was said that there is no SDK server, and none has come since.
     probe_only: bool,
-    pub wrapper: bool,
+    wrapper: bool,
     pub starts: usize,
     pub exits: usize,
     sdk_off: bool,
@@ -95,6 +95,7 @@ impl Seen {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
+            wrapper: config.wrapper,
             line_time: config.stop_line.unwrap_or_default(),
             child_has_signal: config.stop_signal.is_some(),
             has_stop_timeout: config.stop_timeout.is_some(),
