@@ -126,6 +126,20 @@ fn every_command_that_is_named_exists() {
 }
 
 #[test]
+fn the_page_on_security_and_the_vex_file_list_the_same() {
+    let vex = fs::read_to_string(root().join(".ci/vex.json")).expect("vex.json");
+    let vex: serde_json::Value = serde_json::from_str(&vex).expect("JSON");
+    let listed = vex["vulnerabilities"].as_array().expect("a list");
+    let page = Page::read("docs/security.md").text;
+    for one in listed {
+        let (id, detail) = (one["id"].as_str().expect("an id"), one["analysis"]["detail"].as_str().expect("a reason"));
+        let row = page.lines().find(|line| line.starts_with(&format!("| {id} |")));
+        assert!(row.is_some_and(|row| row.contains(detail)), "{id}: {detail}");
+    }
+    assert_eq!(page.lines().filter(|line| line.starts_with("| CVE-")).count(), listed.len());
+}
+
+#[test]
 fn no_page_and_no_comment_refers_to_notes_that_are_not_here() {
     // Taken apart, so that this file does not name them itself.
     let notes = ["SPEC", "AGONES", "STYLE", "FAULTS", "CRATES", "CASES", "TRIAL"].map(|name| format!("{name}.md"));
