@@ -73,13 +73,9 @@ impl Stage {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     }
 
-    /// Runs the lines; what they set is checked too where no shim was started with it.
+    /// Runs the lines; what they leave set is checked in the end.
     fn run(&self, script: &str) -> Result<(), String> {
-        let is_only_settings = !script.contains("agones-shim");
-        let mut script = format!("set -aeu\n{script}");
-        if is_only_settings {
-            script += READY_OR_ANY;
-        }
+        let script = format!("set -aeu\n{script}\n{CHECK_WHAT_IS_SET}");
         let output = Command::new("/bin/sh")
             .args(["-c", &script])
             .env_clear()
@@ -94,7 +90,7 @@ impl Stage {
 }
 
 /// Settings of another subject need a readiness probe beside them.
-const READY_OR_ANY: &str = "
+const CHECK_WHAT_IS_SET: &str = "
 case $(set) in *AGONES_SHIM_READY_*) ;; *) AGONES_SHIM_READY_TCP=1 ;; esac
 case $(set) in *AGONES_SHIM_*) agones-shim ;; esac
 ";
@@ -124,6 +120,7 @@ fn every_shell_block_runs() {
     for wrong in [
         "AGONES_SHIM_READY_TPC=1 agones-shim",
         "AGONES_SHIM_COUNTER_NAME=players",
+        "AGONES_SHIM_STOP_HOOK='/agones-shim rcon'\nAGONES_SHIM_STOP_HOOK_TIMEOUT_SECS=20s",
         "AGONES_SHIM_READY_TCP=x agones-shim -- ./server",
         "agones-shim chekc",
         "agones-shim sdk raedy",
