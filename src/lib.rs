@@ -36,9 +36,9 @@
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
 //! | `query` | game server queries |
-//! | `rcon` | remote consoles |
 //! | `counter` | sources of readings |
 //! | `game` | processes: child, hooks, signals, terminal |
+//! | `rcon` | remote consoles, for `agones-shim rcon` |
 //! | `probe` | readiness and liveness rounds |
 //! | `insight` | logs, status endpoint, service manager |
 //! | `runtime` | the one loop |
