@@ -17,6 +17,7 @@ use crate::exit::ExitReason;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
 use crate::game::stdio::{ChildStdio, Stdio, Wanted};
+use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
 use crate::log_lines::watch::{self, Watch};
@@ -331,7 +332,8 @@ fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
 
 /// Writes a line of the machine.
 pub fn write(notice: &Notice) {
-    let (level, message, fields) = notice.render();
+    let (level, message, mut fields) = notice.render();
+    fields.insert(0, (logging::ID, notice.id().to_owned()));
     log::logger().log(
         &log::Record::builder()
             .level(level)

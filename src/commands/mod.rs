@@ -6,6 +6,8 @@
 mod args;
 mod check;
 mod completion;
+mod docs;
+mod explain;
 mod help;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
@@ -27,6 +29,7 @@ use crate::game::signals::Blocked;
 use crate::settings::Variable;
 use crate::settings::engine::row::AnySetting;
 use args::{Asked, Usage};
+pub use docs::{exit_code_table, markdown};
 pub use help::{all as help_all, short as help_short, version};
 use output::{print, say};
 
@@ -39,6 +42,7 @@ const COMMANDS: &[&Command] = &[
     &status::COMMAND,
     #[cfg(feature = "local-sdk")]
     &local_sdk::COMMAND,
+    &explain::COMMAND,
     &completion::COMMAND,
     &man::COMMAND,
     &help::COMMAND,

@@ -11,7 +11,7 @@ use crate::exit::ExitReason;
 use crate::game::signals::Blocked;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
-use crate::machine::{Config, Notice};
+use crate::machine::{Config, Notice, catalogue};
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
 use crate::settings::{SdkMode, Settings, Variable, Warning};
@@ -44,6 +44,7 @@ fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) 
     if let Some(command) = program.filter(|_| reason == ExitReason::NotFound) {
         let name = command.name;
         log::error!(
+            id = catalogue::COMMAND_AS_PROGRAM;
             "{name} is a command of agones-shim: write agones-shim {name}, without -- (docker run --entrypoint)"
         );
     }
@@ -59,7 +60,7 @@ fn life(
     warnings: &[Warning],
 ) -> io::Result<ExitReason> {
     for warning in warnings {
-        log::warn!("{warning}");
+        log::warn!(id = catalogue::SETTING_WARNING; "{warning}");
     }
     // std seeds each such hasher anew from the kernel's random numbers.
     let chance = RandomState::new().hash_one(std::process::id());

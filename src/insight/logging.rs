@@ -14,6 +14,7 @@ use env_logger::{Target, WriteStyle};
 use log::kv::{Error, Key, Value, VisitSource};
 use log::{Level, Log, Metadata, Record};
 
+use crate::machine::catalogue;
 use crate::settings::{LogFormat, LogSettings};
 
 /// Lines that wait for a slow stderr; each has some 200 bytes.
@@ -22,6 +23,8 @@ const QUEUE: usize = 1024;
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Agones' name for who wrote a line.
 const SOURCE: &str = "agones-shim";
+/// The field with a message's id: in JSON alone, since text is for people.
+pub const ID: &str = "id";
 
 /// Writes out what is queued; kept until the process leaves.
 #[derive(Debug)]
@@ -76,7 +79,9 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
     let _ = log::set_boxed_logger(Box::new(Renamed(logger)));
     grpcio::redirect_log();
     // The default hook would write to stderr by itself, and a full pipe would hold up the way out of a bug.
-    std::panic::set_hook(Box::new(|panic| log::error!("panic: {}", one_line(&panic.to_string()))));
+    std::panic::set_hook(Box::new(
+        |panic| log::error!(id = catalogue::PANIC; "panic: {}", one_line(&panic.to_string())),
+    ));
     Ok(Flusher(queue))
 }
 
@@ -124,7 +129,8 @@ impl Write for Queue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.dropped > 0 {
             let message = format_args!("stderr was full: {} log lines were dropped", self.dropped);
-            let record = Record::builder().level(Level::Warn).args(message).build();
+            let id = (ID, catalogue::LINES_DROPPED);
+            let record = Record::builder().level(Level::Warn).args(message).key_values(&id).build();
             let notice = if self.json { json_line(&stamp(), &record) } else { text_line(&stamp(), &record) };
             if self.items.try_send(Item::Line(notice.into_bytes())).is_ok() {
                 self.dropped = 0;
@@ -154,6 +160,9 @@ struct TextFields<'a>(&'a mut String);
 
 impl<'kvs> VisitSource<'kvs> for TextFields<'_> {
     fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), Error> {
+        if key.as_str() == ID {
+            return Ok(());
+        }
         let value = value.to_string();
         let plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '"' && c != '=';
         *self.0 += &if !value.is_empty() && value.chars().all(plain) {
@@ -166,12 +175,7 @@ impl<'kvs> VisitSource<'kvs> for TextFields<'_> {
 }
 
 fn json_line(stamp: &str, record: &Record<'_>) -> String {
-    let severity = match record.level() {
-        Level::Error => "error",
-        Level::Warn => "warning",
-        Level::Info => "info",
-        Level::Debug | Level::Trace => "debug",
-    };
+    let severity = catalogue::severity(record.level());
     let message = json_string(&record.args().to_string());
     let mut line =
         format!("{{\"time\":\"{stamp}\",\"severity\":\"{severity}\",\"source\":\"{SOURCE}\",\"message\":{message}");
@@ -268,17 +272,23 @@ mod tests {
 
     #[test]
     fn text_quotes_what_is_not_one_word() {
-        let (text, _) = lines(&[("reason", "connection refused"), ("port", "7777"), ("empty", ""), ("odd", "a=b\n")]);
+        let (text, _) = lines(&[
+            ("id", "stopping"),
+            ("reason", "connection refused"),
+            ("port", "7777"),
+            ("empty", ""),
+            ("odd", "a=b\n"),
+        ]);
         assert_eq!(text, "T WARN  stopping now reason=\"connection refused\" port=7777 empty=\"\" odd=\"a=b\\n\"\n");
     }
 
     #[test]
     fn json_has_agones_own_keys_and_escapes() {
-        let (_, json) = lines(&[("reason", "say \"hi\"\\\u{1}\u{7f}é")]);
+        let (_, json) = lines(&[("id", "stopping"), ("reason", "say \"hi\"\\\u{1}\u{7f}é")]);
         assert_eq!(
             json,
             "{\"time\":\"T\",\"severity\":\"warning\",\"source\":\"agones-shim\",\"message\":\"stopping\\nnow\",\
-             \"reason\":\"say \\\"hi\\\"\\\\\\u0001\\u007fé\"}\n"
+             \"id\":\"stopping\",\"reason\":\"say \\\"hi\\\"\\\\\\u0001\\u007fé\"}\n"
         );
     }
 

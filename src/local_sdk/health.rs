@@ -1,4 +1,4 @@
-//! How the beats are judged (AGONES.md section 1.2). Pure: time is passed in.
+//! How beats are judged, by the rules of Agones' SDK server. Pure: time is passed in.
 
 use std::time::Duration;
 

@@ -216,7 +216,7 @@ pub struct CallError {
     pub message: String,
 }
 
-/// As coarse as AGONES.md section 1.2 allows: codes differ between versions.
+/// No finer than this: codes differ between Agones' versions, and Counters and Lists answer UNKNOWN whatever is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallErrorKind {
     /// Nothing listens, or the connection broke.

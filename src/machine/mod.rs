@@ -19,6 +19,7 @@ mod health;
 mod held_start;
 mod link;
 mod list;
+mod message_id;
 mod metadata;
 mod notice;
 mod phase;

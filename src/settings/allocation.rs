@@ -19,12 +19,12 @@ static HOOK_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_ALLOCATED_HOO
     .default("5");
 
 static IDLE_SHUTDOWN: Setting<Duration> = Setting::one("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "SECONDS", seconds_or_zero)
-    .help("Shutdown() once the server was Allocated and the Counter read as 0, three times or more, for so long; 0 is never")
+    .help("Shutdown() once Allocated and empty for this long, by at least three readings of the Counter; 0 is never")
     .default("0")
     .common();
 
 static MAX_AGE: Setting<Duration> = Setting::one("AGONES_SHIM_MAX_AGE_SECS", "SECONDS", seconds_or_zero)
-    .help("Shutdown() once the server was Ready and not allocated for so long, a tenth more or less by chance; 0 is never")
+    .help("Shutdown() once Ready and not allocated for this long, varied by a tenth at random; 0 is never")
     .default("0");
 
 pub(super) static SUBJECT: Subject = Subject {

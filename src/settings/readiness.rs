@@ -34,10 +34,10 @@ static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READ
     .default("1");
 
 pub(super) static LOG_FILE: Setting<String> = Setting::one("AGONES_SHIM_READY_LOG_FILE", "PATH", path)
-    .help("File whose lines are looked at; it may come late, be rotated or truncated. The wrapper passes over what is in it at the start");
+    .help("File whose lines are read; it may appear late, be rotated or truncated. The wrapper skips what is in it at the start");
 
 pub(super) static FILE: Setting<Vec<String>> = Setting::several("AGONES_SHIM_READY_FILE", "PATHS", paths).help(
-    "Files that must exist, several with commas. One of an earlier run counts too: let the game's start remove it",
+    "Files that must exist, several with commas. One left by an earlier run counts too: remove it when the game starts",
 );
 
 pub(super) static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_READY_EXEC", "COMMAND", words::split)
@@ -51,7 +51,7 @@ static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_READY_INTERVAL_SE
     .otherwise(Default::Words("adaptive"));
 
 static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_READY_TIMEOUT_SECS", "SECONDS", seconds_or_zero)
-    .help("Give up waiting for readiness after so long, and exit 69; 0 is never")
+    .help("Exit 69 if not ready within this time; 0 is never")
     .default("0")
     .common();
 

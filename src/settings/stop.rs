@@ -63,7 +63,7 @@ static HUP: Setting<Hup> =
         .wrapper_only();
 
 static HOOK: Setting<Words> = Setting::one("AGONES_SHIM_STOP_HOOK", "COMMAND", words::split)
-    .help("Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed")
+    .help("Program run at stop, before the stop signal, to save over a remote console, for example. Arguments split like a shell's words, no shell needed")
     .shown(Shown::Command)
     .common();
 

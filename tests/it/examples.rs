@@ -10,7 +10,7 @@ use agones_shim::testing::local_sdk::yaml::{self, Node, Value};
 use crate::support::shim::Builder;
 use crate::support::{secs, shim};
 
-type Vars = BTreeMap<String, String>;
+pub type Vars = BTreeMap<String, String>;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
@@ -61,7 +61,7 @@ fn number(node: &Node, path: &str) -> i64 {
 }
 
 /// The variables of each container: Kubernetes' `env`, compose's `environment`.
-fn environments(node: &Node, found: &mut Vec<Vars>) {
+pub fn environments(node: &Node, found: &mut Vec<Vars>) {
     match &node.value {
         Value::Plain(_) | Value::Quoted(_) => {}
         Value::List(items) => items.iter().for_each(|item| environments(item, found)),

@@ -1,4 +1,4 @@
-//! An API server that is slow or away: the SDK server leaves calls unanswered and answers beats (SPEC.md 2.3, 11).
+//! An API server that is slow or away: the SDK server leaves calls unanswered and answers beats.
 //!
 //! 30 s are documented and scaled to a sixth here, and more so the call timeout of 2 s and the health interval of 5 s.
 

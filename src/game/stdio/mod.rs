@@ -24,7 +24,7 @@ use self::keyboard::Keyboard;
 use self::output::Output;
 use crate::game::child::Console;
 use crate::game::sys::{self, STDERR, STDIN, STDOUT};
-use crate::machine::Event;
+use crate::machine::{Event, catalogue};
 use crate::net::deadline::Deadline;
 use crate::settings::Pattern;
 
@@ -145,7 +145,7 @@ impl Stdio {
         self.outputs.iter_mut().for_each(Output::begin_to_finish);
         let deadline = Deadline::after(LAST_OUTPUT_TIMEOUT);
         if self.outputs.iter().filter(|output| !output.is_finished(deadline)).count() > 0 {
-            log::warn!("the game's last output is lost: whatever reads it has stopped reading");
+            log::warn!(id = catalogue::OUTPUT_LOST; "the game's last output is lost: whatever reads it has stopped reading");
         }
         if let Some(input) = self.input {
             input.finish();

@@ -1,4 +1,4 @@
-//! The Counter (SPEC.md section 5).
+//! The Counter.
 
 use super::super::*;
 use super::world::*;
@@ -39,7 +39,6 @@ fn a_failed_reading_keeps_the_value_and_warns_once_an_episode() {
     assert_eq!(updates(&world), ["players=3"]);
 }
 
-// CASES.md 34
 #[test]
 fn a_reading_above_the_capacity_is_clamped_and_warned_about_once_an_episode() {
     let mut world = players(100);
@@ -79,7 +78,6 @@ fn a_capacity_of_zero_is_a_hard_zero() {
     assert_eq!(updates(&world), ["players=0"]);
 }
 
-// CASES.md 35
 #[test]
 fn an_undeclared_counter_is_one_warning_and_one_try_a_minute() {
     let mut world = World::at_ready(counting("players", config()), |_| ());

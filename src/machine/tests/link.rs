@@ -1,4 +1,4 @@
-//! The SDK server comes late, goes, and comes back (SPEC.md 2.2).
+//! The SDK server comes late, goes, and comes back.
 
 use super::super::*;
 use super::world::*;
@@ -19,7 +19,6 @@ fn without_an_sdk_server_it_tries_four_times_a_second_for_a_minute_and_then_once
     assert_eq!(world.exit, None);
 }
 
-// CASES.md 10
 #[test]
 fn an_sdk_server_that_is_45_s_late_still_gets_its_ready() {
     let mut world = World::started(config(), |world| {
@@ -90,7 +89,6 @@ fn off_never_connects_and_served_is_ready() {
     assert_eq!(world.machine.phase, Phase::Ready);
 }
 
-// CASES.md 9
 #[test]
 fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut world = World::at_ready(counting("players", config()), |world| {
@@ -225,7 +223,6 @@ fn labelled(config: Config) -> Config {
     Config { labels: vec![pair("map", "dust")], ..config }
 }
 
-// CASES.md 41
 #[test]
 fn a_game_server_that_is_not_named_like_the_pod_is_a_loud_warning() {
     let long = "n".repeat(70);

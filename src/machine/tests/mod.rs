@@ -1,4 +1,4 @@
-//! The sentences of SPEC.md section 2, each as a trace in a world with a fake clock.
+//! The life of a server, sentence by sentence, each as a trace in a world with a fake clock.
 //!
 //! `walk` and what it needs are there for the fuzzer too.
 #![cfg_attr(not(test), allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "the fuzzer's part"))]

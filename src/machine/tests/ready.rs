@@ -1,4 +1,4 @@
-//! The way to Ready (SPEC.md 2.4).
+//! The way to Ready.
 
 use super::super::*;
 use super::world::*;
@@ -67,7 +67,6 @@ fn a_deletion_timestamp_forbids_ready_and_says_so_once() {
     assert_eq!(world.count("not calling Ready(): this GameServer is at its end"), 1, "{:#?}", world.trace);
 }
 
-// CASES.md 8
 #[test]
 fn an_allocated_server_is_taken_over_without_ready_and_counts_as_ready() {
     let mut world = World::started(counting("players", config()), |world| {

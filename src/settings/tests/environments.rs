@@ -222,7 +222,6 @@ fn a_query_alone_is_a_readiness_probe_and_the_liveness_set() {
     assert_eq!(shown(&probe(variables()).expect("all is well").0.probes), wanted);
 }
 
-/// CASES.md 23.
 #[test]
 fn every_bad_item_of_a_port_list_is_named() {
     for variable in ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LIVE_TCP"] {
@@ -267,7 +266,6 @@ fn every_bad_item_of_a_port_list_is_named() {
     assert_eq!(settings.liveness.probes[0].to_string(), "tcp [::1]:8085");
 }
 
-/// CASES.md 26.
 #[test]
 fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
     for setting in all().filter(|row| row.variable.ends_with("_SECS")) {
@@ -300,7 +298,6 @@ fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
     }
 }
 
-/// CASES.md 25.
 #[test]
 fn what_kubernetes_injects_is_ignored_without_a_word() {
     let injected = [
