@@ -28,11 +28,11 @@ const LONGEST_PASSWORD: usize = 512;
 
 pub(super) static COMMAND: Command = Command {
     name: "rcon",
-    arguments: "[--match REGEX] [--timeout SECONDS] URL COMMAND...",
+    arguments: "URL COMMAND...",
     summary: "one command over a game's remote console, and its answer",
     words: &[
-        ("--match", "prints the groups of the first match, blank separated, instead of the answer"),
-        ("--timeout", "from the first connect to the last byte, 5 s unless set"),
+        ("--match REGEX", "prints the groups of the first match, blank separated, instead of the answer"),
+        ("--timeout SECONDS", "from the first connect to the last byte, 5 s unless set"),
     ],
     details: &[
         "URL is source://, telnet://, quake3://, quake://, webrcon:// or battleye://, then HOST:PORT; no HOST is loopback.",
