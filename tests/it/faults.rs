@@ -252,7 +252,7 @@ fn the_wall_clock_is_read_for_stamps_alone() {
         }
     });
     // Of log lines, and of the local SDK server's metadata.
-    let wanted = ["local_sdk/mod.rs", "logging.rs"].map(Into::into);
+    let wanted = ["local_sdk/mod.rs", "insight/logging.rs"].map(Into::into);
     assert_eq!(readers, BTreeSet::from(wanted));
 }
 
