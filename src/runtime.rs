@@ -43,6 +43,8 @@ pub struct Runtime<S> {
     beat: Worker<Duration>,
     scrapes: Vec<scrape::Scrape>,
     status: Option<Worker<News>>,
+    /// A report waits for the call under way.
+    report_owed: bool,
     notifier: Option<Notifier>,
     /// The phase that others were told of last.
     phase: Phase,
@@ -92,6 +94,7 @@ impl<S: Sdk> Runtime<S> {
             beat: beat::spawn(sender.clone())?,
             scrapes: Vec::new(),
             status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
+            report_owed: false,
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
@@ -143,14 +146,18 @@ impl<S: Sdk> Runtime<S> {
                 }
             }
             let event = self.next_event();
-            let asked = event == Event::StatusAsked;
+            let (asked, answered) = (matches!(event, Event::StatusAsked { .. }), matches!(event, Event::Answered(_)));
             match event {
                 Event::ChildStarted { pid } => self.child_pid = Some(pid),
                 Event::ChildEnded { .. } => self.stdio.iter().for_each(Stdio::release_keyboard),
                 _ => {}
             }
             self.machine.step(Instant::now(), event, &mut effects);
-            self.tell_status(asked);
+            // What is read because of a question belongs into its answer: one call, which has a deadline.
+            let is_read = asked && effects.contains(&Effect::Call(Call::GetGameServer));
+            let is_read_now = answered && std::mem::take(&mut self.report_owed);
+            self.report_owed |= is_read;
+            self.tell_status(asked && !is_read || is_read_now);
             self.notify();
         }
     }

@@ -103,6 +103,12 @@ impl GameServer {
         self.deleted_at.is_some()
     }
 
+    /// No Shutdown() will show any more, or it does.
+    #[must_use]
+    pub fn is_at_its_end(&self) -> bool {
+        self.is_ending() || self.state == State::Unhealthy
+    }
+
     /// What `/gshealthz` says.
     #[must_use]
     pub fn is_healthy(&self) -> bool {

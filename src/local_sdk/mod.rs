@@ -119,6 +119,13 @@ fn serve(options: Options) -> Result<(), Failure> {
     }
     let (ports_text, health) = (ports.describe(), spec.health.describe());
     output.line(format!("local-sdk: GameServer {}; ports: {ports_text}; health: {health}", spec.name));
+    if options.file.is_none() {
+        output.line(
+            "local-sdk: no -f: Counter players (capacity 1000) and List players are declared; a cluster has only what the \
+             manifest declares"
+                .to_owned(),
+        );
+    }
     let setting = setting(&options);
     drop(commands);
     LocalServer::new(options, spec, setting, ports, output).run(&inbox);

@@ -9,11 +9,12 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::sync::mpsc::{RecvTimeoutError, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 
 use crate::log_lines::lines::Lines;
+use crate::log_lines::passed::PassedLines;
 use crate::machine::Event;
 use crate::settings::LogTarget;
 use crate::worker::Worker;
@@ -39,10 +40,14 @@ pub fn spawn(target: &LogTarget, is_old: bool, events: Sender<Event>) -> io::Res
     let lines = Lines::new(target.pattern.clone());
     let mut tail = if is_old { Tail::at_end(path, lines) } else { Tail::new(path, lines) };
     let worker = Worker::spawn("watch", events, move |commands, events| {
+        let mut passed = PassedLines::default();
         loop {
             let look = tail.look();
             if look.matches > 0 && events.send(Event::LinesSeen(look.matches)).is_err() {
                 return;
+            }
+            if let Some(event) = passed.report(&mut tail.lines, Instant::now()) {
+                let _ = events.send(event);
             }
             let interval = if look.is_behind { Duration::ZERO } else { INTERVAL };
             if commands.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {

@@ -168,6 +168,10 @@ impl Notice {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
             Self::WaitingReason { .. } => "`reason` is the new failure.",
+            Self::LineIsPlain { .. } => "Set `AGONES_SHIM_READY_LOG` to what `write` says.",
+            Self::SecondShim { .. } => {
+                "Take one of the two out of the Pod: the sidecar, where the game starts through the wrapper."
+            }
             Self::StillWaiting { .. } => {
                 "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
                  server: is the container there, and is this its port?"
@@ -342,6 +346,8 @@ fn samples() -> Vec<Notice> {
     vec![
         N::Started { version: "", mode: "", sdk: text(), readiness: text() },
         N::Waiting { reason: text() },
+        N::LineIsPlain { line: text(), write: text() },
+        N::SecondShim { sdk: text(), pid: None },
         N::WaitingReason { reason: text() },
         N::StillWaiting { waiting_for: text(), waited: time, last_failure: text() },
         N::Served { after: time, sdk: text() },

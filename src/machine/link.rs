@@ -52,6 +52,8 @@ pub(super) struct Link {
     pub(super) unread: bool,
     /// It is to be read when no more urgent call is waiting.
     look: bool,
+    /// When it was last to be read because somebody asked how things stand.
+    status_look: Option<Instant>,
     /// The first beat waits for that: a shim that was restarted must not beat for a game that is dead.
     beat_after_look: bool,
     /// This call got no answer, and a warning has said so.
@@ -189,6 +191,17 @@ impl Machine {
     /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
     pub(super) fn look_soon(&mut self) {
         self.link.look = self.link.up;
+    }
+
+    /// Somebody will see what is known of the GameServer: it is read where that is a health interval old, and no sooner
+    /// again than after another, whatever came of it.
+    pub(super) fn look_for_status(&mut self, now: Instant) {
+        let interval = self.health_interval();
+        let is_old = |at: Option<Instant>| at.is_none_or(|at| now - at >= interval);
+        if self.link.up && self.stop.is_none() && is_old(self.seen_at.game_server) && is_old(self.link.status_look) {
+            self.link.status_look = Some(now);
+            self.look_soon();
+        }
     }
 
     fn first_look_failed(&mut self, now: Instant) {

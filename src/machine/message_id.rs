@@ -77,6 +77,8 @@ impl Notice {
             Self::SdkOffInKubernetes => (Start, "sdk-off-in-kubernetes"),
             Self::Waiting { .. } => (Readiness, "waiting"),
             Self::WaitingReason { .. } => (Readiness, "waiting-reason"),
+            Self::LineIsPlain { .. } => (Readiness, "line-is-plain"),
+            Self::SecondShim { .. } => (Sdk, "second-shim"),
             Self::StillWaiting { .. } => (Readiness, "still-waiting"),
             Self::Served { .. } => (Readiness, "game-up"),
             Self::Adopted { .. } => (Readiness, "adopted"),

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, ProbeReport, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, PlainLine, ProbeReport, Reading};
 pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
@@ -184,7 +184,8 @@ impl Machine {
     fn take_event(&mut self, now: Instant, event: Event, out: &mut Effects) {
         match event {
             // The runtime tells the hooks of the child's number; nothing else follows from its start.
-            Event::Tick | Event::StatusAsked | Event::ChildStarted { .. } => {}
+            Event::Tick | Event::ChildStarted { .. } | Event::StatusAsked { game_server: false } => {}
+            Event::StatusAsked { game_server: true } => self.look_for_status(now),
             Event::StopRequested(at) => self.stop_requested(now, at, out),
             Event::ReadinessPassed(reports) => {
                 self.readiness_passed(now, out);
@@ -201,6 +202,7 @@ impl Machine {
             Event::HealthDue => self.health_due(now, out),
             Event::Scraped { source, outcome } => self.scraped(now, source, outcome, out),
             Event::LinesSeen(lines) => self.lines_seen(lines, out),
+            Event::LinesPassed { lines, last, plain } => self.lines_passed(lines, last, plain, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
@@ -251,7 +253,7 @@ impl Machine {
             Timer::ReadyLook => self.next_look_due(out),
             Timer::AddressLook => self.held_start_look_due(),
             Timer::Look | Timer::ReadBack => self.look_soon(),
-            Timer::PublishRetry => self.publish_retry_due(),
+            Timer::PublishRetry => self.publish_retry_due(now, out),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::AllocationLook => self.allocation_look_due(now),
             Timer::ShutdownStep
@@ -302,7 +304,7 @@ impl Machine {
                 };
                 (what, self.link.last_error.clone())
             }
-            Phase::Waiting => ("the readiness probes", self.readiness.last_failure().to_owned()),
+            Phase::Waiting => ("the readiness probes", self.not_ready_because()),
             Phase::Served if !self.link.up => ("the SDK server", self.link.last_error.clone()),
             Phase::Served => ("Agones to show Ready", self.unconfirmed_because()),
             Phase::Ready | Phase::Stopping | Phase::Gone => return None,

@@ -16,6 +16,8 @@ use crate::exit::ProcessEnd;
 pub enum Notice {
     Started { version: &'static str, mode: &'static str, sdk: String, readiness: String },
     Waiting { reason: String },
+    LineIsPlain { line: String, write: String },
+    SecondShim { sdk: String, pid: Option<i32> },
     WaitingReason { reason: String },
     StillWaiting { waiting_for: String, waited: Duration, last_failure: String },
     Served { after: Duration, sdk: String },
@@ -128,6 +130,20 @@ impl Notice {
             Self::WaitingReason { reason } => {
                 (Info, "the game server is not ready for another reason now", vec![("reason", reason.clone())])
             }
+            Self::LineIsPlain { line, write } => (
+                Warn,
+                "a line has AGONES_SHIM_READY_LOG as plain text, but as a regular expression that does not match it",
+                vec![("line", line.clone()), ("write", write.clone())],
+            ),
+            Self::SecondShim { sdk, pid } => (
+                Warn,
+                "ANOTHER AGONES-SHIM HAS THIS SDK SERVER: both send Ready(), beats and Shutdown() for one GameServer, so that \
+                 the stop of one ends the game of the other; run one of them, as wrapper or as sidecar",
+                vec![
+                    ("sdk", sdk.clone()),
+                    ("pid", pid.map_or("that of another container".to_owned(), |pid| pid.to_string())),
+                ],
+            ),
             Self::StillWaiting { waiting_for, waited, last_failure } => (
                 Warn,
                 "still waiting",

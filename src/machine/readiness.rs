@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::event::{CallError, CallErrorKind};
+use super::event::{CallError, CallErrorKind, PlainLine};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProbeReport, StopReason, Timer, failures};
 use crate::sdk::game_server::{GameServer, State};
 
@@ -85,6 +85,10 @@ pub(super) struct Readiness {
     error: Option<String>,
     /// Lines seen that the log probe waits for.
     lines: u32,
+    /// Lines that do not match, and the last of them.
+    passed: (u32, String),
+    /// A warning has shown one that has the pattern as plain text.
+    warned_of_plain: bool,
     /// Why the last round failed.
     last_failure: String,
     /// The reason that a line has named, and when.
@@ -103,6 +107,8 @@ impl Default for Readiness {
             warned: None,
             error: None,
             lines: 0,
+            passed: (0, String::new()),
+            warned_of_plain: false,
             last_failure: "no readiness round has ended yet".into(),
             logged: None,
         }
@@ -116,6 +122,7 @@ impl Readiness {
     }
 
     /// Why the last round failed.
+    #[cfg(test)]
     pub(super) fn last_failure(&self) -> &str {
         &self.last_failure
     }
@@ -187,6 +194,30 @@ impl Machine {
         }
     }
 
+    /// Nothing follows from them; they tell a pattern that is wrong from a game that writes nothing.
+    pub(super) fn lines_passed(&mut self, lines: u32, last: String, plain: Option<PlainLine>, out: &mut Effects) {
+        let readiness = &mut self.readiness;
+        readiness.passed = (readiness.passed.0.saturating_add(lines), last);
+        if let Some(PlainLine { line, write }) = plain
+            && !std::mem::replace(&mut readiness.warned_of_plain, true)
+        {
+            out.push(Effect::Log(Notice::LineIsPlain { line, write }));
+        }
+    }
+
+    /// Why the last round failed, and what the game has written where a line of it is waited for.
+    pub(super) fn not_ready_because(&self) -> String {
+        let Readiness { lines, passed: (passed, last), last_failure, .. } = &self.readiness;
+        match (*passed, *lines) {
+            _ if *lines >= self.config.ready_lines => last_failure.clone(),
+            (0, 0) => format!("{last_failure} (no line yet)"),
+            (0, _) => last_failure.clone(),
+            (1, 0) => format!("{last_failure} (1 line, which does not match: {last:?})"),
+            (passed, 0) => format!("{last_failure} ({passed} lines, none matches, last: {last:?})"),
+            (passed, _) => format!("{last_failure} ({passed} other lines, last: {last:?})"),
+        }
+    }
+
     pub(super) fn readiness_failed(&mut self, now: Instant, reports: &[ProbeReport], out: &mut Effects) {
         self.readiness.last_failure = failures(reports);
         if self.stop.is_none() {
@@ -237,7 +268,7 @@ impl Machine {
             return;
         }
         let timeout = self.config.ready_timeout.unwrap_or_default();
-        let reason = self.readiness.last_failure.clone();
+        let reason = self.not_ready_because();
         out.push(Effect::Log(Notice::ReadyTimedOut { timeout, reason }));
         self.begin_stop(now, StopReason::Readiness, out);
     }

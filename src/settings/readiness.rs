@@ -121,6 +121,9 @@ fn check(mode: Mode, values: &Values, findings: &mut Findings) {
         let message = "matches every line, the first one too (write what only that line has)";
         findings.warn(LOG.name(), format!("{} {message}", values.quoted(LOG.name())));
     }
+    if let Some((wrong, write)) = values.get(&LOG).and_then(|pattern| pattern.slip()) {
+        findings.warn(LOG.name(), format!("{} {wrong} (write {write})", values.quoted(LOG.name())));
+    }
     words::warn(values, &EXEC, "program", findings);
 }
 

@@ -153,6 +153,9 @@ fn fleets_and_autoscaler_agree() {
         environments(&fleet, &mut found);
         assert_eq!(found.len(), 1, "{file}: one container is the shim");
         assert_eq!(found[0]["AGONES_SHIM_COUNTER_NAME"], key, "{file}");
+        // What alerts, dashboard and `status` need, and an end for a server whose port is wrong.
+        assert_eq!(found[0]["AGONES_SHIM_STATUS_ADDR"], "0.0.0.0:9360", "{file}");
+        assert!(found[0]["AGONES_SHIM_READY_TIMEOUT_SECS"].parse::<u32>().is_ok_and(|secs| secs >= 300), "{file}");
         // Two containers, or one beside an init container: Agones must be told which is the game.
         let pod = "spec/template/spec/template/spec";
         let several = at(&fleet, &format!("{pod}/containers/1")).or(at(&fleet, &format!("{pod}/initContainers/0")));
@@ -167,6 +170,34 @@ fn fleets_and_autoscaler_agree() {
         Some("Always"),
         "without it, the Pod would wait for the shim's end before it starts the game"
     );
+}
+
+#[test]
+fn the_pod_monitor_finds_the_status_endpoint_of_every_fleet() {
+    let monitor = document("podmonitor.yaml");
+    assert_eq!(word(&monitor, "kind"), "PodMonitor");
+    let wanted = word(&monitor, "spec/selector/matchLabels/app");
+    let port = word(&monitor, "spec/podMetricsEndpoints/0/port");
+    assert_eq!(word(&monitor, "spec/podMetricsEndpoints/0/path"), "/metrics");
+    for file in names(".yaml").iter().filter(|name| name.starts_with("fleet-")) {
+        let fleet = document(file);
+        let pod = "spec/template/spec/template";
+        assert_eq!(word(&fleet, &format!("{pod}/metadata/labels/app")), wanted, "{file}");
+        let places = ["containers/0", "containers/1", "initContainers/0"];
+        let ports = places.iter().filter_map(|place| at(&fleet, &format!("{pod}/spec/{place}/ports/0")));
+        let ports: Vec<_> = ports.map(|port| (word(port, "name"), number(port, "containerPort"))).collect();
+        assert_eq!(ports, [(port.clone(), 9360)], "{file}");
+    }
+}
+
+#[test]
+fn a_stop_of_compose_ends_the_shim_before_what_it_talks_to() {
+    let compose = document("compose.yaml");
+    assert_eq!(word(&compose, "services/shim/depends_on/0"), "sdk");
+    let grace = word(&compose, "services/shim/stop_grace_period");
+    assert_eq!(grace, "30s");
+    let ports = text("compose.yaml").matches(":5154").count();
+    assert!(text("compose.yaml").contains(":5154/udp"), "most games speak UDP: {ports}");
 }
 
 #[test]
@@ -197,6 +228,9 @@ fn the_unit_is_patient_enough() {
     let value = |key: &str| {
         unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or_else(|| panic!("no {key}"))
     };
+    let readme = value("Documentation").strip_prefix("file://").expect("a file");
+    assert!(unit.contains(&format!("README.md {readme}\n")), "no line installs {readme}");
+    assert_eq!(value("EnvironmentFile"), "-/etc/my-game.env");
     assert_eq!(value("Type"), "notify");
     assert_eq!(value("TimeoutStartSec"), "infinity");
     assert_eq!(value("KillMode"), "mixed");

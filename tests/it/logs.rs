@@ -227,3 +227,48 @@ fn a_process_that_is_started_without_stderr_lives_too() {
     sdk.wait_for_call("Shutdown", secs(10));
     shim.expect_code(0, secs(20));
 }
+
+#[test]
+fn debug_shows_calls_and_probes_and_no_librarys_inner_life() {
+    let sdk = ScriptedSdk::start();
+    let game = Game::open();
+    let run = |filter: &str| {
+        let mut shim = shim()
+            .sdk(&sdk)
+            .set("READY_HTTP", game.url("/healthz"))
+            .set("HEALTH_INTERVAL_SECS", "0.2")
+            .set("LOG", filter)
+            .spawn();
+        shim.wait_for_line(if filter == "debug" { "the GameServer is ready" } else { "Call<" }, secs(20));
+        if filter == "debug" {
+            shim.wait_for_line("probe probe=\"http ", secs(10));
+            shim.wait_for_line("SDK call call=Health", secs(10));
+        }
+        shim
+    };
+    let mut shim = run("debug");
+    for inner in ["Call<", "PoolKey", "Connection"] {
+        shim.assert_no_line(inner);
+    }
+    drop(shim);
+    // Whoever names it sees it.
+    run("info,ureq_proto=debug,ureq=debug");
+}
+
+#[test]
+fn levels_have_colours_on_a_terminal_unless_somebody_wants_none() {
+    use crate::support::pty::Terminal;
+    let run = |vars: &[(&str, &str)]| {
+        let vars = [&[("AGONES_SHIM_SDK", "off"), ("AGONES_SHIM_READY_TCP", "1")][..], vars].concat();
+        let mut terminal = Terminal::start([binary().into_os_string(), "--".into(), "/bin/true".into()], &vars);
+        let line = terminal.wait_for_part(0, "agones-shim has started", secs(10));
+        terminal.expect_exit(secs(10));
+        line
+    };
+    assert!(run(&[]).contains("\x1b[32mINFO \x1b[0m agones-shim has started"));
+    for plain in [("NO_COLOR", "1"), ("TERM", "dumb"), ("AGONES_SHIM_LOG_FORMAT", "json")] {
+        let line = run(&[plain]);
+        assert!(!line.contains('\x1b'), "{plain:?}: {line:?}");
+    }
+    assert!(run(&[("NO_COLOR", "")]).contains("\x1b[32m"), "an empty one counts as unset");
+}

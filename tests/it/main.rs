@@ -4,6 +4,7 @@
 mod support;
 
 mod addresses;
+mod alerts;
 mod allocated;
 mod cli;
 mod compare;
@@ -19,6 +20,7 @@ mod docs;
 mod examples;
 mod exec_hang;
 mod faults;
+mod fresh;
 mod games;
 mod host;
 mod idle;
@@ -54,6 +56,7 @@ mod status_hostile;
 mod stop;
 mod stop_twice;
 mod terminal;
+mod two_shims;
 mod whole;
 mod wrapper;
 mod wrapper_sdk;

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,6 +18,7 @@ use super::pty;
 use crate::game::child::Console;
 use crate::game::sys;
 use crate::log_lines::lines::Lines;
+use crate::log_lines::passed::PassedLines;
 use crate::machine::Event;
 use crate::net::deadline::Deadline;
 use crate::settings::Pattern;
@@ -52,7 +54,7 @@ impl Output {
         events: &Sender<Event>,
     ) -> io::Result<Self> {
         let lines = pattern.map(|pattern| Lines::new(pattern.clone()));
-        let mut stream = Stream { source, sink, window, lines, is_finishing: false };
+        let mut stream = Stream { source, sink, window, lines, passed: PassedLines::default(), is_finishing: false };
         let (control, running) = io::pipe()?;
         let (end, ended) = channel::<Infallible>();
         let worker = Worker::spawn("output", events.clone(), move |looking, events| {
@@ -89,6 +91,8 @@ struct Stream {
     window: Option<Console>,
     /// What looks for the line, until it was seen.
     lines: Option<Lines>,
+    /// When the others are told of.
+    passed: PassedLines,
     is_finishing: bool,
 }
 
@@ -96,6 +100,7 @@ struct Stream {
 enum Next {
     Read,
     Rest,
+    Report,
     End,
 }
 
@@ -105,6 +110,7 @@ impl Stream {
         loop {
             let matches = match self.wait(control) {
                 Next::End => return,
+                Next::Report => 0,
                 Next::Rest => self.lines.as_mut().map_or(0, |lines| u32::from(lines.rest())),
                 Next::Read => match read(&self.source, &mut buffer) {
                     Ok(0) => return,
@@ -124,6 +130,11 @@ impl Stream {
             if matches > 0 {
                 let _ = events.send(Event::LinesSeen(matches));
             }
+            if let Some(lines) = &mut self.lines
+                && let Some(event) = self.passed.report(lines, Instant::now())
+            {
+                let _ = events.send(event);
+            }
             if self.lines.is_some() && looking.try_recv() == Err(TryRecvError::Disconnected) {
                 self.lines = None;
             }
@@ -139,6 +150,13 @@ impl Stream {
             let mut timeout = PollTimeout::NONE;
             if self.window.is_some() {
                 timeout = SIZE_INTERVAL.into();
+            }
+            let report = self.lines.as_ref().and_then(|lines| self.passed.wait(lines, Instant::now()));
+            if report == Some(Duration::ZERO) {
+                return Next::Report;
+            }
+            if let Some(wait) = report.filter(|_| self.window.is_none()) {
+                timeout = PollTimeout::try_from(wait + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX);
             }
             if self.lines.as_ref().is_some_and(Lines::has_news) {
                 timeout = REST.into();

@@ -31,6 +31,8 @@ const LATE_WAIT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shutdown {
     began: Instant,
+    /// It is called on this way out.
+    is_wanted: bool,
     delivery: Delivery,
     wait: Wait,
     /// It has had its one attempt: a call was answered, or nobody was there to be called.
@@ -75,6 +77,7 @@ impl Shutdown {
         }
         Self {
             began: now,
+            is_wanted: bound.is_some(),
             delivery: if bound.is_some() { Delivery::Call } else { Delivery::Done },
             wait: if bound.is_some() { Wait::Bound } else { Wait::Over },
             attempted: bound.is_none(),
@@ -99,9 +102,10 @@ impl Shutdown {
         self.delivery != Delivery::Done && self.wait != Wait::Over
     }
 
-    /// `calling`, `confirming` or `done`.
+    /// `none` where it is not called, `calling`, `confirming` or `done`.
     pub(super) fn progress(&self) -> &'static str {
         match self.delivery {
+            _ if !self.is_wanted => "none",
             Delivery::Call | Delivery::Retry => "calling",
             Delivery::Confirming { .. } => "confirming",
             Delivery::Done => "done",

@@ -223,3 +223,22 @@ fn a_metric_that_has_never_been_there_is_told_once() {
         assert_eq!(world.count("which counts as 0"), told);
     }
 }
+
+#[test]
+fn a_counter_that_fails_for_hours_says_so_each_hour() {
+    let mut world = World::at_ready(counting("players", config()), |_| ());
+    for _ in 0..(2 * 60 + 30) {
+        world.event(scraped(7));
+        world.run(60.0);
+    }
+    assert_eq!(world.count("rejects the Counter"), 3, "at the start, and after each hour");
+    let mut world = players(100);
+    for _ in 0..(2 * 60 + 30) {
+        world.event(not_scraped("HTTP 500"));
+        world.run(60.0);
+    }
+    assert_eq!(world.count("no reading for the Counter"), 3);
+    world.event(scraped(7));
+    world.event(not_scraped("HTTP 500"));
+    assert_eq!(world.count("no reading for the Counter"), 4, "a new failure is news");
+}

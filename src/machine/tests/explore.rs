@@ -39,7 +39,7 @@ impl Node {
             Event::Tick,
             Event::StopRequested(self.now),
             Event::HealthDue,
-            Event::StatusAsked,
+            Event::StatusAsked { game_server: true },
             Event::ThreadDied { thread: "probe", message: "a bug".into() },
         ];
         if self.seen.awaiting {

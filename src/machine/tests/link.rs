@@ -277,3 +277,44 @@ fn inside_kubernetes_a_missing_sdk_server_is_a_warning_before_agones_loses_its_p
     let off = World::started(Config { sdk: SdkMode::Off, ..inside() }, |_| ());
     assert_eq!(off.count("warn AGONES_SHIM_SDK=off inside Kubernetes"), 1, "{:#?}", off.trace);
 }
+
+#[test]
+fn whoever_asks_how_things_stand_sees_the_gameserver_of_the_last_interval_at_a_call_an_interval() {
+    let mut world = World::started(config(), |world| world.ready = true);
+    world.run(20.0);
+    let before = world.count("call GetGameServer");
+    world.run(60.0);
+    assert_eq!(world.count("call GetGameServer"), before, "nobody asks: nothing is read");
+    world.event(Event::StatusAsked { game_server: false });
+    world.run(0.1);
+    assert_eq!(world.count("call GetGameServer"), before, "/healthz shows nothing of it");
+    for _ in 0..100 {
+        world.event(Event::StatusAsked { game_server: true });
+        world.run(0.1);
+    }
+    let reads = world.count("call GetGameServer") - before;
+    let interval = world.machine.health_interval().as_secs_f64();
+    assert!((2..=4).contains(&reads), "{reads} reads in 10 s at {interval} s");
+    world.server.game.state = State::Allocated;
+    world.run(interval);
+    world.event(Event::StatusAsked { game_server: true });
+    world.run(0.1);
+    let snapshot = world.machine.snapshot(world.now);
+    let (game_server, age) = snapshot.game_server.expect("it was read");
+    assert_eq!(game_server.state, State::Allocated);
+    assert!(age < secs(1.0), "{age:?}");
+}
+
+#[test]
+fn an_sdk_server_that_leaves_the_question_open_is_asked_once_an_interval_all_the_same() {
+    let mut world = World::started(config(), |world| world.ready = true);
+    world.run(20.0);
+    world.server.reachable = false;
+    world.run(10.0);
+    let before = world.count("call GetGameServer");
+    for _ in 0..20 {
+        world.event(Event::StatusAsked { game_server: true });
+    }
+    world.run(1.0);
+    assert_eq!(world.count("call GetGameServer"), before, "there is no link");
+}

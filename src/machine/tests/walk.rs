@@ -198,7 +198,7 @@ fn event(dice: &mut Dice, now: Instant) -> Event {
     let outcome = |dice: &mut Dice| if dice.roll(3) == 0 { Err("connection refused".into()) } else { Ok(()) };
     match dice.roll(42) {
         40 => Event::ChildNotStarted(ExitReason::NotFound),
-        41 => Event::StatusAsked,
+        41 => Event::StatusAsked { game_server: true },
         0 => Event::StopRequested(now),
         1 => Event::ThreadDied { thread: "probe", message: "a bug".into() },
         2 => Event::ChildEnded {

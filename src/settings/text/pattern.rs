@@ -17,6 +17,8 @@ const LONGEST: usize = 1000;
 pub struct Pattern {
     text: String,
     regex: Regex,
+    /// The text itself is no match.
+    is_no_text: bool,
     /// ASCII that every match has in it; looked for first, it spares the expression nearly every line.
     needle: Vec<u8>,
 }
@@ -35,6 +37,40 @@ impl Pattern {
         let captures = self.regex.captures(text)?;
         let skipped = usize::from(captures.len() > 1);
         Some(captures.iter().skip(skipped).flatten().map(|group| group.as_str()).collect())
+    }
+}
+
+impl Pattern {
+    /// A line that does not match has the pattern in it as plain text.
+    #[must_use]
+    pub fn is_plain_in(&self, line: &[u8]) -> bool {
+        self.is_no_text && has(line, self.text.as_bytes())
+    }
+
+    /// The pattern that matches this one's text.
+    #[must_use]
+    pub fn escaped(&self) -> String {
+        regex_lite::escape(&self.text)
+    }
+
+    /// It looks like text that was copied from a log, or like one with the quotes of another format, and would match
+    /// neither: what is wrong with it, and what to write.
+    pub(crate) fn slip(&self) -> Option<(&'static str, String)> {
+        let text = self.text.as_str();
+        for mark in ['"', '\'', '/'] {
+            if let Some(inner) =
+                text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)).filter(|s| !s.is_empty())
+            {
+                return Some((
+                    "has marks around it that belong to the pattern here (docker's --env-file keeps quotes)",
+                    inner.to_owned(),
+                ));
+            }
+        }
+        // What only an expression has.
+        let is_meant =
+            ["\\", "^", "$", "|", "*", "+", "{", "(?", "0-9", "a-z", "A-Z"].iter().any(|mark| text.contains(mark));
+        (self.is_no_text && !is_meant).then(|| ("as a regular expression does not match its own text", self.escaped()))
     }
 }
 
@@ -65,7 +101,10 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
         return Err(format!("has a control character in it (write \\x{:02x})", u32::from(control)));
     }
     match Regex::new(text) {
-        Ok(regex) => Ok(Pattern { text: text.to_owned(), regex, needle: needle(text) }),
+        Ok(regex) => {
+            let is_no_text = !regex.is_match(text);
+            Ok(Pattern { text: text.to_owned(), regex, is_no_text, needle: needle(text) })
+        }
         Err(error) => {
             let wrong = quote(&text[longest_good(text)..]);
             Err(format!(
