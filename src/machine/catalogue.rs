@@ -110,6 +110,9 @@ impl Notice {
             | Self::MetadataWorks { .. }
             | Self::Allocated { .. }
             | Self::AllocatedHookEnded
+            | Self::Occupied
+            | Self::SelfAllocated { .. }
+            | Self::GivenBack { .. }
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -226,6 +229,15 @@ impl Notice {
             }
             Self::AllocatedHookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
+            }
+            Self::SelfAllocateFailed { .. } => {
+                "See `error`: the SDK server refuses the call; its own log says why."
+            }
+            Self::AllocateOverdue { .. } => {
+                "See the SDK server's log: it cannot write, most likely because its API server is slow or refuses it."
+            }
+            Self::KeptForOthers { .. } => {
+                "None: whoever allocated it ends it. If nobody does, call Shutdown() on it, and a Fleet replaces it."
             }
             Self::Idle { .. } => "As set. If players were on it: does the Counter's source count them?",
             Self::TooOld { .. } => "As set: a Fleet replaces it, where it is needed.",
@@ -346,6 +358,12 @@ fn samples() -> Vec<Notice> {
         N::Allocated { name: text() },
         N::AllocatedHookEnded,
         N::AllocatedHookFailed { reason: text() },
+        N::Occupied,
+        N::SelfAllocated { after: time },
+        N::SelfAllocateFailed { error: text() },
+        N::AllocateOverdue { state: text(), after: time },
+        N::KeptForOthers { reason: text() },
+        N::GivenBack { empty_for: time },
         N::Idle { empty_for: time },
         N::TooOld { ready_for: time },
         N::Stopping { reason: StopReason::Signal },

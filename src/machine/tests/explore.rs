@@ -23,6 +23,8 @@ struct Node {
     machine: Machine,
     seen: Seen,
     now: Instant,
+    /// Allocations are told apart.
+    self_allocates: bool,
 }
 
 impl Node {
@@ -82,7 +84,11 @@ impl Node {
             events.push(Event::AllocatedHookEnded(Ok(())));
         }
         if let Some(call) = &self.seen.call {
-            events.extend(answers(call).into_iter().map(Event::Answered));
+            let mut answers = answers(call);
+            if self.self_allocates && *call == Call::GetGameServer {
+                answers.extend(["1", "2"].map(|stamp| Answer::GameServer(Ok(allocated(stamp)))));
+            }
+            events.extend(answers.into_iter().map(Event::Answered));
         }
         events
     }
@@ -181,6 +187,28 @@ fn shown(state: State) -> GameServer {
     GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() }
 }
 
+fn allocated(stamp: &str) -> GameServer {
+    let mut shown = shown(State::Allocated);
+    shown.annotations.insert("agones.dev/last-allocated".into(), stamp.into());
+    shown
+}
+
+/// What has happened by the time that an own Allocate() is called, and by the time that it shows.
+fn until_self_allocated(shows: bool) -> Vec<Event> {
+    let mut events = until_ready(State::Ready);
+    events.extend([
+        Event::Scraped { source: 0, outcome: Ok(reading(0, &[])) },
+        Event::Scraped { source: 0, outcome: Ok(reading(2, &[])) },
+        Event::Answered(Answer::GetCounter(Ok(Counter { count: 0, capacity: 3 }))),
+        Event::Answered(Answer::UpdateCounter(Ok(()))),
+        Event::Answered(Answer::GameServer(Ok(shown(State::Ready)))),
+    ]);
+    if shows {
+        events.push(Event::Answered(Answer::Allocate(Ok(()))));
+    }
+    events
+}
+
 /// What has happened by the time that Ready() is called, the connection being old enough for it, and then answered.
 fn until(answers: &[Answer]) -> Vec<Event> {
     let mut events = vec![
@@ -218,11 +246,12 @@ fn kind(event: &Event) -> String {
 fn begin(config: Config) -> Node {
     let now = Instant::now();
     let mut seen = Seen::new(&config);
+    let self_allocates = config.allocate_on_players;
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, now, &Event::Tick, &effects);
-    Node { machine, seen, now }
+    Node { machine, seen, now, self_allocates }
 }
 
 /// A machine that has come to this phase on the straight way.
@@ -379,6 +408,21 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
             "sidecar that ends when it is empty",
             Config { idle_shutdown: Some(Duration::ZERO), ..publishing(false, None) },
             until_ready(State::Allocated),
+        ),
+        (
+            "sidecar whose players allocate",
+            Config { allocate_on_players: true, ..publishing(false, None) },
+            until_self_allocated(false),
+        ),
+        (
+            "sidecar whose players allocate, and give back",
+            Config {
+                allocate_on_players: true,
+                empty_ready: Some(Duration::ZERO),
+                allocated_hook: true,
+                ..publishing(false, None)
+            },
+            until_self_allocated(true),
         ),
         (
             "wrapper that has labels, a hook of allocations and an age",
