@@ -12,7 +12,12 @@ use super::{change::State, json};
 
 fn setting(spec: &Spec) -> Setting {
     let ports = spec.ports.iter().map(|port| (port.name.clone(), 7000)).collect();
-    Setting { batch: Duration::from_millis(500), epoch: Duration::from_secs(1_700_000_000), address: "127.0.0.1".to_owned(), ports }
+    Setting {
+        batch: Duration::from_millis(500),
+        epoch: Duration::from_secs(1_700_000_000),
+        address: "127.0.0.1".to_owned(),
+        ports,
+    }
 }
 
 fn assert_json(text: &str) {

@@ -195,7 +195,9 @@ impl GameServer {
         match request {
             // One that is Allocated can be allocated once more: for games that take several matches.
             Request::LocalAllocate => (!matches!(self.state, State::Ready | State::Allocated) || self.is_deleted())
-                .then(|| format!("only a Ready or Allocated GameServer can be allocated, this one is {}", self.ending())),
+                .then(|| {
+                    format!("only a Ready or Allocated GameServer can be allocated, this one is {}", self.ending())
+                }),
             Request::LocalUnhealthy => (self.is_ending() || self.state == State::Unhealthy)
                 .then(|| format!("this GameServer is {} and stays that", self.ending())),
             Request::LocalDelete => self.is_deleted().then(|| "this GameServer is being deleted already".to_owned()),

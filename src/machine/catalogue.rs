@@ -230,9 +230,7 @@ impl Notice {
             Self::AllocatedHookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
             }
-            Self::SelfAllocateFailed { .. } => {
-                "See `error`: the SDK server refuses the call; its own log says why."
-            }
+            Self::SelfAllocateFailed { .. } => "See `error`: the SDK server refuses the call; its own log says why.",
             Self::AllocateOverdue { .. } => {
                 "See the SDK server's log: it cannot write, most likely because its API server is slow or refuses it."
             }

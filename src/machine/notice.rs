@@ -354,7 +354,9 @@ impl Notice {
             Self::AllocatedHookFailed { reason } => {
                 (Warn, "the hook of the allocation failed, going on all the same", vec![("reason", reason.clone())])
             }
-            Self::Occupied => (Info, "Ready with players on (AGONES_SHIM_ALLOCATE_ON_PLAYERS): calling Allocate()", vec![]),
+            Self::Occupied => {
+                (Info, "Ready with players on (AGONES_SHIM_ALLOCATE_ON_PLAYERS): calling Allocate()", vec![])
+            }
             Self::SelfAllocated { after } => {
                 (Info, "the GameServer shows Allocated, by its players", vec![("after", seconds(*after))])
             }

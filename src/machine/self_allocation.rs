@@ -207,7 +207,8 @@ impl Machine {
                 self.timers.cancel(Timer::SelfAllocationLook);
                 let own = sent.generation == generation && change != Change::First;
                 this.owner = if own && sent.over != shown { Owner::Shim(shown.to_owned()) } else { Owner::Other };
-                let reason = if own { "its SDK server writes no agones.dev/last-allocated" } else { "the SDK server changed" };
+                let reason =
+                    if own { "its SDK server writes no agones.dev/last-allocated" } else { "the SDK server changed" };
                 self.self_allocation_landed(now - sent.at, reason, out);
                 return own;
             }

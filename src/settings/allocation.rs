@@ -72,7 +72,11 @@ impl AllocationSettings {
 
 fn check(_: Mode, values: &Values, findings: &mut Findings) {
     words::warn(values, &HOOK, "hook", findings);
-    warn_if_off(values, &[HOOK.name(), ON_PLAYERS.name(), EMPTY_READY.name(), IDLE_SHUTDOWN.name(), MAX_AGE.name()], findings);
+    warn_if_off(
+        values,
+        &[HOOK.name(), ON_PLAYERS.name(), EMPTY_READY.name(), IDLE_SHUTDOWN.name(), MAX_AGE.name()],
+        findings,
+    );
     let settings = AllocationSettings::new(values);
     // Who is there is read from a Counter's source, whichever Counter that is.
     let is_counted = counter::is_any_source_set(values);
@@ -90,7 +94,8 @@ fn check(_: Mode, values: &Values, findings: &mut Findings) {
     }
     let value = values.quoted(EMPTY_READY.name());
     if !settings.on_players {
-        let message = format!("{value} gives back what players have allocated, and nothing else (set {}=1)", ON_PLAYERS.name());
+        let message =
+            format!("{value} gives back what players have allocated, and nothing else (set {}=1)", ON_PLAYERS.name());
         findings.error(EMPTY_READY.name(), message);
     }
     if settings.idle_shutdown.is_some() {

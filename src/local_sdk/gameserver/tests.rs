@@ -224,11 +224,13 @@ fn an_allocated_server_can_be_allocated_again_and_each_time_is_another() {
     };
     scenario.call(Request::LocalAllocate);
     let first = stamp(&scenario);
-    scenario.call(Request::LocalAllocate).saw(&[
-        "0.525 state Ready -> Allocated (allocator)",
-        "0.525 state Allocated -> Allocated (allocator)",
-    ]);
-    assert_eq!((first.as_str(), stamp(&scenario).as_str()), ("2023-11-14T22:13:20.525Z", "2023-11-14T22:13:20.525000001Z"));
+    scenario
+        .call(Request::LocalAllocate)
+        .saw(&["0.525 state Ready -> Allocated (allocator)", "0.525 state Allocated -> Allocated (allocator)"]);
+    assert_eq!(
+        (first.as_str(), stamp(&scenario).as_str()),
+        ("2023-11-14T22:13:20.525Z", "2023-11-14T22:13:20.525000001Z")
+    );
     scenario.call(Request::Allocate).until(60_000);
     assert_eq!(stamp(&scenario), "2023-11-14T22:13:21.025Z", "by the SDK too");
     scenario.call(Request::Ready).until(120_000);

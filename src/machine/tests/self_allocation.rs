@@ -310,8 +310,7 @@ fn age_never_ends_a_server_with_players_on_and_counts_from_its_return() {
 
 #[test]
 fn idle_shutdown_ends_an_own_allocation_as_it_ends_another() {
-    let mut world =
-        browser_with(|config| Config { empty_ready: None, idle_shutdown: Some(secs(60.0)), ..config });
+    let mut world = browser_with(|config| Config { empty_ready: None, idle_shutdown: Some(secs(60.0)), ..config });
     read(&mut world, &[0, 3, 3]);
     assert_eq!(world.state(), State::Allocated);
     read(&mut world, &[0; 9]);

@@ -540,8 +540,7 @@ pub fn fuzz(bytes: &[u8]) -> usize {
     config.labels = if dice.roll(3) == 0 { vec![pair("map", "dust"), pair("mode", "ffa")] } else { vec![] };
     config.annotations = if dice.roll(3) == 0 { vec![pair("motd", "hello")] } else { vec![] };
     config.allocate_on_players = dice.roll(2) == 0;
-    config.empty_ready =
-        (config.allocate_on_players && dice.roll(2) == 0).then(|| Duration::from_secs(dice.roll(3)));
+    config.empty_ready = (config.allocate_on_players && dice.roll(2) == 0).then(|| Duration::from_secs(dice.roll(3)));
     config.idle_shutdown = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(3)));
     config.max_age = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(20)));
     config.wait_for_sdk = dice.roll(3) == 0;
