@@ -21,7 +21,7 @@ pub(super) struct Allocation {
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
     /// Allocate() was called by the shim itself over this value of `last_allocated`.
-    own_allocation: Option<String>,
+    own_over: Option<String>,
 }
 
 /// What a look shows, compared with the one before.
@@ -63,13 +63,13 @@ impl Machine {
 
     /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
     pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
-        self.allocation.own_allocation = Some(game_server.last_allocated().to_owned());
+        self.allocation.own_over = Some(game_server.last_allocated().to_owned());
     }
 
     fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
         let own = self
             .allocation
-            .own_allocation
+            .own_over
             .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
         own.is_some()
     }
