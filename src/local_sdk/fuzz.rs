@@ -12,7 +12,12 @@ use super::{change::State, json};
 
 fn setting(spec: &Spec) -> Setting {
     let ports = spec.ports.iter().map(|port| (port.name.clone(), 7000)).collect();
-    Setting { batch: Duration::from_millis(500), epoch: 1_700_000_000, address: "127.0.0.1".to_owned(), ports }
+    Setting {
+        batch: Duration::from_millis(500),
+        epoch: Duration::from_secs(1_700_000_000),
+        address: "127.0.0.1".to_owned(),
+        ports,
+    }
 }
 
 fn assert_json(text: &str) {
@@ -93,7 +98,7 @@ fn carry_out(game_server: &mut GameServer, now: Duration, call: &Request) {
     // The line that is printed for each.
     assert!(!call.to_string().is_empty());
     match game_server.call(now, call, &mut Vec::new()) {
-        Ok(reply @ (Reply::GameServer(_) | Reply::Counter(_) | Reply::List(_) | Reply::Empty)) => {
+        Ok(reply @ (Reply::GameServer(_) | Reply::Counter(_) | Reply::List(_) | Reply::Empty | Reply::Text(_))) => {
             assert_json(&json::reply(&reply));
         }
         Ok(other) => panic!("{call}: {other:?}"),

@@ -36,7 +36,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use calls::Via;
 use gameserver::Setting;
@@ -148,7 +148,7 @@ fn read_spec(options: &Options) -> Result<Spec, Failure> {
 }
 
 fn setting(options: &Options) -> Setting {
-    Setting { batch: options.batch, epoch: unix_seconds(), address: "127.0.0.1".to_owned(), ports: Vec::new() }
+    Setting { batch: options.batch, epoch: since_1970(), address: "127.0.0.1".to_owned(), ports: Vec::new() }
 }
 
 /// gRPC says of a port that it could not bind nothing but that.
@@ -183,7 +183,6 @@ fn system(message: String) -> Failure {
 /// Timestamps in a GameServer are the wall clock's. Read once: its jumps move
 /// nothing here.
 #[expect(clippy::disallowed_methods, reason = "metadata carries wall-clock stamps")]
-fn unix_seconds() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

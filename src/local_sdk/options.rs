@@ -40,6 +40,7 @@ On the HTTP address, for people and tests:
   POST /local/delete      what kubectl delete does    POST /local/reset       everything as at the start
   POST /local/api-delay   a number of seconds for which the API server answers no write: what was queued waits,
                           GetGameServer and the Counter calls wait with it, beats are answered
+  GET  /local/fleet-scale-down   whether a Fleet that shrinks would remove it, as JSON
   GET  /local/calls       the calls seen so far, as JSON
   GET  /local/watch       what the page shows, as JSON lines
 

@@ -155,6 +155,9 @@ impl Notice {
             | Self::MetadataWorks { .. }
             | Self::Allocated { .. }
             | Self::AllocatedHookEnded
+            | Self::Occupied
+            | Self::SelfAllocated { .. }
+            | Self::GivenBack { .. }
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -276,6 +279,13 @@ impl Notice {
             }
             Self::AllocatedHookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
+            }
+            Self::SelfAllocateFailed { .. } => "See `error`: the SDK server refuses the call; its own log says why.",
+            Self::AllocateOverdue { .. } => {
+                "See the SDK server's log: it cannot write, most likely because its API server is slow or refuses it."
+            }
+            Self::KeptForOthers { .. } => {
+                "None: whoever allocated it ends it. If nobody does, call Shutdown() on it, and a Fleet replaces it."
             }
             Self::Idle { .. } => "As configured. If there were players: does the Counter's source count them?",
             Self::TooOld { .. } => "As configured: a Fleet replaces it if it is needed.",
@@ -401,6 +411,12 @@ fn samples() -> Vec<Notice> {
         N::Allocated { name: text() },
         N::AllocatedHookEnded,
         N::AllocatedHookFailed { reason: text() },
+        N::Occupied,
+        N::SelfAllocated { after: time },
+        N::SelfAllocateFailed { error: text() },
+        N::AllocateOverdue { state: text(), after: time },
+        N::KeptForOthers { reason: text() },
+        N::GivenBack { empty_for: time },
         N::Idle { empty_for: time },
         N::TooOld { ready_for: time },
         N::Stopping { reason: StopReason::Signal },

@@ -238,6 +238,7 @@ impl Machine {
         } else {
             self.held_start_look_failed(now);
             self.first_look_failed(now);
+            self.self_allocation_look_failed(now);
         }
         if std::mem::take(&mut self.link.beat_after_look) {
             self.beat_at_once();
@@ -255,6 +256,7 @@ impl Machine {
         }
         if looked {
             self.shut_down_if_due(now, out);
+            self.self_allocate_if_due(now, out);
         }
     }
 

@@ -6,7 +6,8 @@
 //! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
 //! `read_back` (what was published is believed once it shows),
-//! `allocation` (allocations and their hook), `self_shutdown` (idle and old servers),
+//! `allocation` (allocations and their hook), `self_allocation` (players allocate a server, and it is given back),
+//! `self_shutdown` (idle and old servers),
 //! `stop` (the way out).
 
 mod allocation;
@@ -26,6 +27,7 @@ mod phase;
 mod publish;
 mod read_back;
 mod readiness;
+mod self_allocation;
 mod self_shutdown;
 mod snapshot;
 mod stop;
@@ -52,6 +54,7 @@ use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
 use self::readiness::Readiness;
+use self::self_allocation::SelfAllocation;
 use self::self_shutdown::SelfShutdown;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
@@ -89,6 +92,7 @@ pub struct Machine {
     publications: Vec<Publication>,
     metadata: Metadata,
     allocation: Allocation,
+    self_allocation: SelfAllocation,
     self_shutdown: SelfShutdown,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
@@ -109,6 +113,7 @@ impl Machine {
             publications: config.publishes.iter().map(Publication::new).collect(),
             metadata: Metadata::new(&config),
             allocation: Allocation::default(),
+            self_allocation: SelfAllocation::default(),
             self_shutdown: SelfShutdown::default(),
             config,
             started: now,
@@ -229,7 +234,7 @@ impl Machine {
             Answer::Connected(_) => unreachable!("taken above"),
             Answer::GameServer(outcome) => self.game_server_answered(now, began, outcome, out),
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
-            Answer::Allocate(outcome) => self.allocate_answered(now, outcome, out),
+            Answer::Allocate(outcome) => self.allocate_answered(now, began, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
             Answer::GetCounter(outcome) => self.counter_answered(now, call, outcome.map(Some), out),
@@ -252,7 +257,7 @@ impl Machine {
             Timer::WaitReport => self.report_wait(now, out),
             Timer::ReadyLook => self.next_look_due(out),
             Timer::AddressLook => self.held_start_look_due(),
-            Timer::Look | Timer::ReadBack => self.look_soon(),
+            Timer::Look | Timer::ReadBack | Timer::SelfAllocationLook => self.look_soon(),
             Timer::PublishRetry => self.publish_retry_due(now, out),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::AllocationLook => self.allocation_look_due(now),
@@ -265,8 +270,8 @@ impl Machine {
         }
     }
 
-    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() whose
-    /// cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
+    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() or
+    /// Allocate() whose cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
     fn next_call(&mut self) -> Option<Call> {
         if self.config.sdk == SdkMode::Off {
             return None;
@@ -274,11 +279,14 @@ impl Machine {
         if !self.link.up {
             return self.connect_call();
         }
-        let urgent = self.readiness.is_urgent() || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
+        let urgent = self.readiness.is_urgent()
+            || self.self_allocation.is_urgent()
+            || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
         let beat = if urgent { None } else { self.next_beat() };
         beat.or_else(|| self.next_stop_call())
             .or_else(|| self.next_held_start_call())
             .or_else(|| self.readiness.next_call())
+            .or_else(|| self.self_allocation.next_call())
             .or_else(|| self.next_beat())
             .or_else(|| self.next_link_look())
             .or_else(|| self.next_metadata_call())

@@ -71,6 +71,12 @@ pub enum Notice {
     Allocated { name: String },
     AllocatedHookEnded,
     AllocatedHookFailed { reason: String },
+    Occupied,
+    SelfAllocated { after: Duration },
+    SelfAllocateFailed { error: String },
+    AllocateOverdue { state: String, after: Duration },
+    KeptForOthers { reason: String },
+    GivenBack { empty_for: Duration },
     Idle { empty_for: Duration },
     TooOld { ready_for: Duration },
     Stopping { reason: StopReason },
@@ -366,6 +372,33 @@ impl Notice {
             Self::AllocatedHookFailed { reason } => {
                 (Warn, "the hook of the allocation failed, going on all the same", vec![("reason", reason.clone())])
             }
+            Self::Occupied => {
+                (Info, "Ready with players on (AGONES_SHIM_ALLOCATE_ON_PLAYERS): calling Allocate()", vec![])
+            }
+            Self::SelfAllocated { after } => {
+                (Info, "the GameServer shows Allocated, by its players", vec![("after", seconds(*after))])
+            }
+            Self::SelfAllocateFailed { error } => (
+                Warn,
+                "Allocate() failed with players on, trying again every 5 s: until then a Fleet may remove this server",
+                vec![("error", error.clone())],
+            ),
+            Self::AllocateOverdue { state, after } => (
+                Warn,
+                "Allocate() is with the SDK server but does not show: waiting for it, until then a Fleet may remove this \
+                 server with its players",
+                vec![("state", state.clone()), ("after", seconds(*after))],
+            ),
+            Self::KeptForOthers { reason } => (
+                Info,
+                "this allocation may be somebody else's, so AGONES_SHIM_EMPTY_READY_SECS does not give it back",
+                vec![("reason", reason.clone())],
+            ),
+            Self::GivenBack { empty_for } => (
+                Info,
+                "allocated by its players and empty for AGONES_SHIM_EMPTY_READY_SECS: calling Ready()",
+                vec![("empty_for", seconds(*empty_for))],
+            ),
             Self::Idle { empty_for } => (
                 Info,
                 "Allocated and empty for AGONES_SHIM_IDLE_SHUTDOWN_SECS: calling Shutdown()",

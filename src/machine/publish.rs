@@ -142,8 +142,14 @@ impl Machine {
     pub(super) fn scraped(&mut self, now: Instant, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
         // Whether anybody is there, the first source tells.
         match &outcome {
-            Ok(reading) if source == 0 => self.reading_taken(now, reading.count),
-            Err(_) if source == 0 => self.reading_failed(),
+            Ok(reading) if source == 0 => {
+                self.reading_taken(now, reading.count);
+                self.players_read(now, Some(reading.count));
+            }
+            Err(_) if source == 0 => {
+                self.reading_failed();
+                self.players_read(now, None);
+            }
             _ => {}
         }
         let Some(publication) = self.publications.get_mut(source) else { return };

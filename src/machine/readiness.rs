@@ -3,7 +3,8 @@
 //!
 //! Ready() takes a GameServer out of Allocated, with a match on it. So its
 //! cause is a state before Ready, read immediately before; and an SDK server
-//! that may still have one in its queue never gets a second.
+//! that may still have one in its queue never gets a second. The one other cause
+//! is an allocation of the shim's own that is empty (`self_allocation.rs`).
 
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,8 @@ struct Sent {
     warn_at: Instant,
     /// Allocate() was called to make up for it: once, for a second could undo another's state as well.
     allocation_kept: bool,
+    /// `last-allocated` of the shim's own allocation that it gives back.
+    gives_back: Option<String>,
 }
 
 /// What readiness has come to, and what was said about it.
@@ -73,6 +76,8 @@ pub(super) struct Readiness {
     sent: Option<Sent>,
     /// No Ready() before this time, which a new SDK server has set.
     not_before: Option<Instant>,
+    /// The Ready() to be called gives this allocation back.
+    gives_back: Option<String>,
     /// The last look was held up.
     held_up: bool,
     /// The GameServer was seen in a state before Ready.
@@ -101,6 +106,7 @@ impl Default for Readiness {
             step: Step::Idle,
             sent: None,
             not_before: None,
+            gives_back: None,
             held_up: false,
             seen_before_ready: false,
             local_mode_served: false,
@@ -130,6 +136,17 @@ impl Readiness {
     /// The way out begins: nothing more is called on the way to Ready.
     pub(super) fn stop(&mut self) {
         self.step = Step::Idle;
+    }
+
+    /// A look has just shown the shim's own allocation, of this `last-allocated`, and it is empty. Whether Ready() is
+    /// called.
+    pub(super) fn give_back(&mut self, now: Instant, last_allocated: String) -> bool {
+        let may = self.is_confirmed() && self.not_before.is_none_or(|at| at <= now);
+        if may {
+            self.step = Step::Call;
+            self.gives_back = Some(last_allocated);
+        }
+        may
     }
 
     pub(super) fn next_call(&self) -> Option<Call> {
@@ -385,11 +402,7 @@ impl Machine {
     fn shows_before_ready(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let state = game_server.state.as_str();
         if self.readiness.is_queued(self.link.generation) {
-            if let Some(sent) = self.readiness.sent.as_mut().filter(|sent| now >= sent.warn_at) {
-                sent.warn_at = now + OVERDUE_WARNING_INTERVAL;
-                out.push(Effect::Log(Notice::ReadyOverdue { state: state.into(), after: now - sent.at }));
-            }
-            return self.keep_looking(now, LOOK_INTERVAL);
+            return self.does_not_show(now, state, out);
         }
         if matches!(self.readiness.step, Step::Confirming { .. }) {
             return self.await_round(out);
@@ -400,12 +413,24 @@ impl Machine {
         self.call_ready(now, game_server, out);
     }
 
+    /// Ready() is with a server that is there, and waits.
+    fn does_not_show(&mut self, now: Instant, state: &str, out: &mut Effects) {
+        if let Some(sent) = self.readiness.sent.as_mut().filter(|sent| now >= sent.warn_at) {
+            sent.warn_at = now + OVERDUE_WARNING_INTERVAL;
+            out.push(Effect::Log(Notice::ReadyOverdue { state: state.into(), after: now - sent.at }));
+        }
+        self.keep_looking(now, LOOK_INTERVAL);
+    }
+
     /// Ready, Allocated or Reserved: by an own Ready(), unless it shows too soon for that.
     fn shows_ready_or_later(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let queued = self.readiness.is_queued(self.link.generation) && !game_server.local_mode;
         if let Some(sent) = self.readiness.sent.as_mut().filter(|_| queued) {
             let age = now - sent.at;
             if game_server.state == State::Allocated {
+                if sent.gives_back.as_deref() == Some(game_server.last_allocated()) {
+                    return self.does_not_show(now, "Allocated", out);
+                }
                 if age < ALLOCATION_AT_RISK && !std::mem::replace(&mut sent.allocation_kept, true) {
                     self.readiness.step = Step::KeepAllocation;
                     self.expect_own_allocation(game_server);
@@ -439,6 +464,7 @@ impl Machine {
         if self.stop.is_some() {
             return;
         }
+        let gives_back = self.readiness.gives_back.take();
         let error = match outcome {
             Ok(()) => None,
             // It may be in the queue of a server that stands still.
@@ -449,21 +475,34 @@ impl Machine {
             Err(error) => {
                 out.push(Effect::Log(Notice::ReadyFailed { error: error.message.clone() }));
                 self.readiness.error = Some(error.message);
-                if self.link.up {
+                if gives_back.is_some() {
+                    // It stays Allocated, and is decided anew.
+                    self.readiness.step = Step::Confirmed;
+                    self.self_allocation.pause(now);
+                } else if self.link.up {
                     self.pause_until(now + RETRY_INTERVAL);
                 }
                 return;
             }
         };
         let (generation, warn_at) = (self.link.generation, now + OVERDUE_AFTER);
-        self.readiness.sent = Some(Sent { generation, at: now, warn_at, allocation_kept: false });
+        self.readiness.sent = Some(Sent { generation, at: now, warn_at, allocation_kept: false, gives_back });
         self.readiness.error = error;
         if self.link.up {
             self.keep_looking(now, LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn allocate_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {
+    pub(super) fn allocate_answered(
+        &mut self,
+        now: Instant,
+        began: Instant,
+        outcome: Result<(), CallError>,
+        out: &mut Effects,
+    ) {
+        if self.self_allocate_answered(now, began, &outcome, out) {
+            return;
+        }
         if let Err(error) = outcome {
             out.push(Effect::Log(Notice::AllocateFailed { error: error.message }));
         }

@@ -144,7 +144,7 @@ fn fleets_and_autoscaler_agree() {
     // Agones refuses any other order.
     assert!(buffer <= least && least < number(&scaler, "spec/policy/counter/maxCapacity"));
 
-    for file in ["fleet-wrapper.yaml", "fleet-sidecar.yaml", "fleet-native-sidecar.yaml"] {
+    for file in ["fleet-wrapper.yaml", "fleet-sidecar.yaml", "fleet-native-sidecar.yaml", "fleet-server-browser.yaml"] {
         let fleet = document(file);
         assert_eq!(word(&fleet, "kind"), "Fleet", "{file}");
         assert_eq!(word(&fleet, "metadata/name"), fleet_name, "{file}");
@@ -187,6 +187,44 @@ fn the_pod_monitor_finds_the_status_endpoint_of_every_fleet() {
         let ports = places.iter().filter_map(|place| at(&fleet, &format!("{pod}/spec/{place}/ports/0")));
         let ports: Vec<_> = ports.map(|port| (word(port, "name"), number(port, "containerPort"))).collect();
         assert_eq!(ports, [(port.clone(), 9360)], "{file}");
+    }
+}
+
+#[test]
+fn each_pattern_of_allocation_has_a_manifest_with_its_settings() {
+    let page = fs::read_to_string(examples().join("../docs/allocation.md")).expect("the page is there");
+    let on_players = Some("1");
+    for (file, allocate, empty_ready) in [
+        ("fleet-wrapper.yaml", None, None),
+        ("fleet-server-browser.yaml", on_players, Some("600")),
+        ("fleet-persistent-world.yaml", on_players, Some("60")),
+    ] {
+        assert!(page.contains(&format!("](../examples/{file})")), "{file}");
+        let fleet = document(file);
+        let mut found = Vec::new();
+        environments(&fleet, &mut found);
+        let value = |name: &str| found[0].get(name).map(String::as_str);
+        assert_eq!(value("AGONES_SHIM_ALLOCATE_ON_PLAYERS"), allocate, "{file}");
+        assert_eq!(value("AGONES_SHIM_EMPTY_READY_SECS"), empty_ready, "{file}");
+        let row = |name: &str| page.lines().find(|line| line.starts_with(&format!("| `{name}`"))).expect("a row");
+        assert!(empty_ready.is_none_or(|time| row("AGONES_SHIM_EMPTY_READY_SECS").contains(&format!("`{time}`"))));
+        // A player waits for the next reading until a Fleet spares the server.
+        let interval = value("AGONES_SHIM_COUNTER_INTERVAL_SECS").map(|text| text.parse::<u32>().expect("seconds"));
+        assert!(allocate.is_none() || interval.is_some_and(|interval| interval <= 5), "{file}: {interval:?}");
+    }
+    let world = document("fleet-persistent-world.yaml");
+    assert_eq!((number(&world, "spec/replicas"), word(&world, "spec/strategy/type").as_str()), (1, "Recreate"));
+}
+
+#[test]
+fn every_link_of_the_page_about_allocation_leads_somewhere() {
+    let docs = examples().join("../docs");
+    let page = fs::read_to_string(docs.join("allocation.md")).expect("the page is there");
+    let targets: Vec<&str> =
+        page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to).collect();
+    assert!(targets.len() >= 4, "{targets:?}");
+    for target in targets {
+        assert!(docs.join(target).exists(), "{target}");
     }
 }
 

@@ -34,6 +34,7 @@ mod local_sdk;
 mod logs;
 mod notify;
 mod page;
+mod players;
 mod query;
 mod quiet;
 mod rcon;

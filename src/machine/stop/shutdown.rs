@@ -37,6 +37,8 @@ pub(super) struct Shutdown {
     wait: Wait,
     /// It has had its one attempt: a call was answered, or nobody was there to be called.
     attempted: bool,
+    /// Somebody has come since the last attempt.
+    just_connected: bool,
     /// The SDK server that is there, or was there last, has acknowledged it.
     acknowledged: bool,
     /// An error of it has been named in a warning.
@@ -81,6 +83,7 @@ impl Shutdown {
             delivery: if bound.is_some() { Delivery::Call } else { Delivery::Done },
             wait: if bound.is_some() { Wait::Bound } else { Wait::Over },
             attempted: bound.is_none(),
+            just_connected: false,
             acknowledged: false,
             warned: false,
             last: String::new(),
@@ -127,8 +130,9 @@ impl Shutdown {
         if self.delivery == Delivery::Done {
             return;
         }
-        // Nobody there: the attempts so far were the attempt. Somebody there: one call is made in any case.
-        self.attempted |= !link_up;
+        // Nobody there: the attempts so far were the attempt. Somebody there, if only just now: one call is made in any
+        // case.
+        self.attempted = !link_up || self.attempted && !self.just_connected;
         if was == Wait::Bound {
             let acknowledged = matches!(self.delivery, Delivery::Confirming { .. });
             let last = if self.last.is_empty() { "no answer".to_owned() } else { self.last.clone() };
@@ -146,7 +150,7 @@ impl Shutdown {
 
     /// `never`: no SDK server was ever reached.
     pub(super) fn connect_failed(&mut self, now: Instant, never: bool, error: &CallError, out: &mut Effects) {
-        self.attempted = true;
+        (self.attempted, self.just_connected) = (true, false);
         self.last.clone_from(&error.message);
         let is_urgent = self.is_urgent();
         match &mut self.delivery {
@@ -171,6 +175,7 @@ impl Shutdown {
     /// may hang.
     pub(super) fn connected(&mut self) {
         self.acknowledged = false;
+        self.just_connected = true;
         if self.delivery != Delivery::Done {
             self.delivery = Delivery::Call;
         }
@@ -189,7 +194,7 @@ impl Shutdown {
         timers: &mut Timers,
         out: &mut Effects,
     ) {
-        self.attempted = true;
+        (self.attempted, self.just_connected) = (true, false);
         if self.delivery == Delivery::Done {
             return;
         }

@@ -20,6 +20,8 @@ mod metadata;
 #[cfg(test)]
 mod ready;
 #[cfg(test)]
+mod self_allocation;
+#[cfg(test)]
 mod self_shutdown;
 #[cfg(test)]
 mod stop;

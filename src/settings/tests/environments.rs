@@ -291,6 +291,7 @@ fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
             let (settings, _) = zero.expect("0 is never");
             assert_eq!((settings.readiness.timeout, settings.stop.timeout), (None, None));
             assert_eq!((settings.allocation.idle_shutdown, settings.allocation.max_age), (None, None));
+            assert_eq!(settings.allocation.empty_ready, None);
         } else {
             let wanted = format!(r#"{variable}: "0" is not a number of seconds above 0 (write 1 or 0.5)"#);
             assert_eq!(lines(zero), [wanted]);
@@ -565,6 +566,39 @@ fn idleness_needs_a_counter_to_tell() {
     ] {
         assert_eq!(warnings(&[&[idle][..], &source].concat()), [""; 0], "{source:?}");
     }
+}
+
+#[test]
+fn players_that_allocate_need_a_counter_and_an_empty_server_has_one_way_to_go() {
+    let (on_players, empty) = (("AGONES_SHIM_ALLOCATE_ON_PLAYERS", "1"), ("AGONES_SHIM_EMPTY_READY_SECS", "300"));
+    let counter = [("AGONES_SHIM_COUNTER_NAME", "players"), ("AGONES_SHIM_COUNTER_QUERY", "a2s://:1")];
+    let errors = |variables: &[&[(&'static str, &'static str)]]| lines(sidecar(with_probe(&variables.concat())));
+    assert_eq!(
+        errors(&[&[on_players, empty]]),
+        [
+            r#"AGONES_SHIM_ALLOCATE_ON_PLAYERS: "1" needs a Counter to tell that players are on (set AGONES_SHIM_COUNTER_NAME)"#,
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" needs a Counter to tell that nobody is there (set AGONES_SHIM_COUNTER_NAME)"#,
+        ]
+    );
+    assert_eq!(
+        errors(&[&[empty], &counter]),
+        [
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" gives back what players have allocated, and nothing else (set AGONES_SHIM_ALLOCATE_ON_PLAYERS=1)"#
+        ]
+    );
+    assert_eq!(
+        errors(&[&[on_players, empty, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")], &counter]),
+        [
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" makes an empty server Ready again, and AGONES_SHIM_IDLE_SHUTDOWN_SECS shuts it down: set one of them"#
+        ]
+    );
+    let settings = wrapper_settings(&[&[on_players, empty][..], &counter].concat());
+    assert_eq!(
+        (settings.allocation.on_players, settings.allocation.empty_ready),
+        (true, Some(Duration::from_secs(300)))
+    );
+    let settings = wrapper_settings(&[&[on_players, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")][..], &counter].concat());
+    assert_eq!((settings.allocation.on_players, settings.allocation.empty_ready), (true, None));
 }
 
 #[test]
