@@ -52,9 +52,11 @@ pub(super) fn exit_codes() -> Vec<(String, &'static str)> {
     vec![
         (code(ExitReason::Stopped), "stopped as asked (wrapper: the child's own 0)"),
         (code(ExitReason::Usage), "bad argument"),
+        (code(ExitReason::BadManifest), "check -f: a manifest has errors"),
         (code(ExitReason::GameServerGone), "the game server is gone: readiness deadline, or liveness"),
         (code(ExitReason::Bug), "a bug in agones-shim"),
         (code(ExitReason::System), "the system refused: threads, signals, fork"),
+        (code(ExitReason::CannotInstall), "install: the directory does not take the file"),
         (code(ExitReason::NoSdk), "AGONES_SHIM_SDK=required and no SDK; sdk CALL: no answer in time"),
         (code(ExitReason::Rejected), "sdk CALL: the SDK server refused"),
         (code(ExitReason::Config), "bad environment"),

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod completion;
 mod help;
+mod install;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
 mod man;
@@ -35,6 +36,7 @@ const COMMANDS: &[&Command] = &[
     &probe::COMMAND,
     &sdk::COMMAND,
     &status::COMMAND,
+    &install::COMMAND,
     #[cfg(feature = "local-sdk")]
     &local_sdk::COMMAND,
     &completion::COMMAND,
