@@ -11,9 +11,9 @@ use super::counters::{Counters, Lists};
 use super::health::{HealthWatch, Look};
 use super::metadata;
 use super::request::{Code, Outcome, Refusal, Reply, Request};
-use super::spec::Spec;
 use super::stamp;
 use super::timers::{Timer, Timers};
+use crate::manifest::spec::Spec;
 use crate::sdk::proto::sdk::{self, game_server};
 
 /// How long the controller takes to see a state: about 25 ms pass from
