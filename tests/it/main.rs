@@ -5,6 +5,7 @@ mod support;
 
 mod addresses;
 mod allocated;
+mod check_manifests;
 mod cli;
 mod compare;
 mod console;
@@ -20,6 +21,7 @@ mod faults;
 mod games;
 mod host;
 mod idle;
+mod install;
 mod labels;
 mod late_shutdown;
 mod left_running;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agones_shim::testing::{help, settings};
+use agones_shim::testing::{help, manifest, settings};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -31,6 +31,11 @@ fn assert_section(name: &str, fresh: &str) {
 #[test]
 fn the_settings_table_is_the_generated_one() {
     assert_section("settings", &settings::readme_table());
+}
+
+#[test]
+fn the_table_of_findings_is_the_generated_one() {
+    assert_section("findings", &manifest::markdown());
 }
 
 #[test]
