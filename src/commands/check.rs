@@ -17,7 +17,7 @@ use crate::settings::engine::check;
 
 pub(super) static COMMAND: Command = Command {
     name: "check",
-    arguments: "[--all] [--strict] [--json] [-f FILE]",
+    arguments: "[-f FILE]",
     summary: "shows what follows from the settings, or every error in them",
     words: &[
         ("--all", "also the settings that are not set, with their defaults"),
