@@ -71,6 +71,7 @@ mod insight;
 mod local_sdk;
 mod log_lines;
 mod machine;
+#[cfg_attr(not(feature = "local-sdk"), allow(dead_code, reason = "the local SDK server reads more than check -f"))]
 mod manifest;
 mod net;
 mod probe;

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::field::{Errors, Field};
 use super::spec::{Counter, Health, LIST_MAX_CAPACITY, List, PortPolicy, PortSpec, Protocol, Spec};
-use super::yaml::{self, Node, Value, Wrong};
+#[cfg(feature = "local-sdk")]
+use super::yaml;
+use super::yaml::{Node, Value, Wrong};
 
 /// What a Counter or a List without a capacity gets.
 const DEFAULT_CAPACITY: i64 = 1000;
