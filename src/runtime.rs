@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::beat;
 use crate::counter::scrape;
 use crate::exit::ExitReason;
+use crate::game::arguments;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
 use crate::game::stdio::{ChildStdio, Stdio, Wanted};
@@ -246,6 +247,13 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_child(&mut self, variables: Vec<(String, String)>) {
+        if self.settings.sdk.wait {
+            let (argv, missing) = arguments::filled(&self.argv, &variables);
+            self.argv = argv;
+            if !missing.is_empty() {
+                write(&Notice::ArgumentsNotFilled { names: missing.join(", ") });
+            }
+        }
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let started = self.open_stdio().and_then(|stdio| self.processes.start_child(&self.argv, variables, stdio));
         match started {

@@ -26,7 +26,12 @@ pub mod insight {
 #[cfg(feature = "local-sdk")]
 pub mod local_sdk {
     //! Manifests and requests.
-    pub use crate::local_sdk::{fuzz, yaml};
+    pub use crate::local_sdk::fuzz;
+}
+pub mod manifest {
+    //! The reader, and the table of what `check -f` finds.
+    pub use crate::manifest::check::catalogue::markdown;
+    pub use crate::manifest::yaml;
 }
 pub mod query {
     //! A server is asked as the liveness probe of these variables would ask it.

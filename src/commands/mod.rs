@@ -9,6 +9,7 @@ mod completion;
 mod docs;
 mod explain;
 mod help;
+mod install;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
 mod man;
@@ -40,6 +41,7 @@ const COMMANDS: &[&Command] = &[
     &sdk::COMMAND,
     &rcon::COMMAND,
     &status::COMMAND,
+    &install::COMMAND,
     #[cfg(feature = "local-sdk")]
     &local_sdk::COMMAND,
     &explain::COMMAND,

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use super::gameserver::{GameServer, Setting};
-use super::manifest;
 use super::request::{Reply, Request};
 use super::routes::{self, Route};
-use super::spec::Spec;
 use super::{change::State, json};
+use crate::manifest;
+use crate::manifest::spec::Spec;
 
 fn setting(spec: &Spec) -> Setting {
     let ports = spec.ports.iter().map(|port| (port.name.clone(), 7000)).collect();
@@ -24,12 +24,14 @@ fn assert_json(text: &str) {
     assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "no JSON: {text}");
 }
 
-/// Arbitrary bytes as a manifest: it is refused with a reason, or a GameServer can be made of it and shown.
+/// Arbitrary bytes as a manifest: it is refused with a reason, or a GameServer can be made of it and shown; and
+/// `check -f` has something to say of it.
 ///
 /// # Panics
 ///
 /// When that does not hold: a bug in this module.
 pub fn manifest(bytes: &[u8]) {
+    manifest::fuzz::check(bytes);
     let text = String::from_utf8_lossy(bytes);
     match manifest::parse(&text) {
         Err(reason) => assert!(!reason.trim().is_empty(), "refused without a reason"),

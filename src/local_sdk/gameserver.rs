@@ -12,9 +12,9 @@ use super::health::{HealthWatch, Look};
 use super::json::Writer;
 use super::metadata;
 use super::request::{Code, Outcome, Refusal, Reply, Request};
-use super::spec::Spec;
 use super::stamp;
 use super::timers::{Timer, Timers};
+use crate::manifest::spec::Spec;
 use crate::sdk::proto::sdk::{self, game_server};
 
 /// How long the controller takes to see a state: about 25 ms pass from RequestReady to Ready, measured with Agones 1.60.
@@ -251,7 +251,7 @@ impl GameServer {
     /// What Counters and Lists show, by `C.name` and `L.name`.
     pub fn numbers(&self) -> impl Iterator<Item = (String, i64)> + '_ {
         let counters = self.counters.shown().iter().map(|(name, counter)| (format!("C.{name}"), counter.count));
-        let length = |list: &super::counters::List| i64::try_from(list.values.len()).unwrap_or(i64::MAX);
+        let length = |list: &crate::manifest::spec::List| i64::try_from(list.values.len()).unwrap_or(i64::MAX);
         counters.chain(self.lists.shown().iter().map(move |(name, list)| (format!("L.{name}"), length(list))))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::spec::Health;
+use crate::manifest::spec::Health;
 
 /// The beats of one life.
 #[derive(Clone, Debug, PartialEq, Eq)]

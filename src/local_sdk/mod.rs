@@ -3,7 +3,7 @@
 //!
 //! `gameserver.rs` decides and knows no clock and no socket; `server.rs` owns
 //! it in one thread; `grpc.rs` and `http.rs` only translate. It shares with the
-//! shim nothing but the wire messages.
+//! shim the wire messages and the reader of manifests.
 
 mod calls;
 mod change;
@@ -16,7 +16,6 @@ mod grpc;
 mod health;
 mod http;
 mod json;
-mod manifest;
 mod metadata;
 mod options;
 mod origin;
@@ -25,14 +24,12 @@ mod ports;
 mod request;
 mod routes;
 mod server;
-mod spec;
 mod stamp;
 mod timers;
-pub mod yaml;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -43,12 +40,10 @@ use gameserver::Setting;
 use options::{Command, Options};
 use output::Output;
 use server::{Door, LocalServer};
-use spec::Spec;
 
 use crate::exit::ExitReason;
-
-/// The largest file that is read; Kubernetes itself keeps no object above 1.5 MiB.
-const MAX_MANIFEST: u64 = 4 << 20;
+use crate::manifest;
+use crate::manifest::spec::Spec;
 
 /// A command that cannot be carried out: why, and the exit code for that.
 struct Failure {
@@ -135,15 +130,7 @@ fn serve(options: Options) -> Result<(), Failure> {
 
 fn read_spec(options: &Options) -> Result<Spec, Failure> {
     let Some(path) = &options.file else { return Ok(Spec::default()) };
-    let read = File::open(path).and_then(|file| {
-        let mut text = String::new();
-        file.take(MAX_MANIFEST + 1).read_to_string(&mut text).map(|_| text)
-    });
-    let spec = match read {
-        Ok(text) if text.len() as u64 > MAX_MANIFEST => Err(format!("larger than {MAX_MANIFEST} bytes: no manifest")),
-        Ok(text) => manifest::parse(&text),
-        Err(error) => Err(error.to_string()),
-    };
+    let spec = manifest::read(File::open(path)).and_then(|text| manifest::parse(&text));
     spec.map_err(|error| Failure { reason: ExitReason::Config, message: format!("{}: {error}", path.display()) })
 }
 

@@ -15,8 +15,8 @@ use super::options::Options;
 use super::output::Output;
 use super::ports::{self, Ports};
 use super::request::{Code, Outcome, Refusal, Reply, Request};
-use super::spec::Spec;
 use crate::insight::page;
+use crate::manifest::spec::Spec;
 use crate::sdk::proto::sdk;
 
 /// A watcher that is this many GameServers behind is let go.

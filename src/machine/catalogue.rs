@@ -334,6 +334,10 @@ impl Notice {
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
             }
+            Self::ArgumentsNotFilled { .. } => {
+                "Name, address, port, and `PORT_` with the name of a port in `spec.ports`, in capitals, are known with an SDK \
+                 server; a literal `$(` is written `$$(`."
+            }
             Self::ThreadDied { .. } => "A bug in agones-shim: please report the line.",
             Self::StatusNotServed { .. } => {
                 "Change `AGONES_SHIM_STATUS_ADDR`: containers of one Pod share their ports, and Agones has 8080, 9357 and 9358."
@@ -443,6 +447,7 @@ fn samples() -> Vec<Notice> {
         N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
         N::StartedWithoutAddress { waited: time },
+        N::ArgumentsNotFilled { names: text() },
         N::ThreadDied { thread: "", message: text() },
         N::StatusServed { addr: text() },
         N::StatusNotServed { addr: text(), error: text() },

@@ -129,6 +129,7 @@ impl Notice {
             Self::Allocated { .. } => (Metadata, "allocated"),
             Self::AllocatedHookEnded => (Metadata, "allocated-hook-ended"),
             Self::AllocatedHookFailed { .. } => (Metadata, "allocated-hook-failed"),
+            Self::ArgumentsNotFilled { .. } => (Game, "arguments-not-filled"),
             Self::Occupied => (Metadata, "occupied"),
             Self::SelfAllocated { .. } => (Metadata, "self-allocated"),
             Self::SelfAllocateFailed { .. } => (Metadata, "self-allocate-failed"),

@@ -47,6 +47,8 @@ pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
 
+pub(crate) use self::variables::address_names;
+
 use self::allocation::Allocation;
 use self::health::Health;
 use self::held_start::Child;

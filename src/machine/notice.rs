@@ -103,6 +103,7 @@ pub enum Notice {
     ChildNotStarted { error: String },
     ChildEnded { end: ProcessEnd },
     StartedWithoutAddress { waited: Duration },
+    ArgumentsNotFilled { names: String },
     ThreadDied { thread: &'static str, message: String },
     StatusServed { addr: String },
     StatusNotServed { addr: String, error: String },
@@ -502,6 +503,11 @@ impl Notice {
                 "the GameServer's address is not known within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS: starting the game \
                  without the AGONES_GAMESERVER_ variables",
                 vec![("waited", seconds(*waited))],
+            ),
+            Self::ArgumentsNotFilled { names } => (
+                Warn,
+                "a $(AGONES_GAMESERVER_...) in the game's arguments is not known and stays as it is",
+                vec![("names", names.clone())],
             ),
             Self::ThreadDied { thread, message } => (
                 Error,

@@ -196,7 +196,7 @@ impl StopSettings {
 }
 
 fn check(_: Mode, values: &Values, findings: &mut Findings) {
-    if values.or_default(&SIGNAL).is_none() && values.get(&LINE).is_none() && values.get(&HOOK).is_none() {
+    if values.or_default(&SIGNAL).is_none() && !values.is_any_set(&[LINE.name(), HOOK.name()]) {
         let message = format!(
             "\"none\" and no {} or {}: nothing but Shutdown() tells the game to stop",
             LINE.name(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agones_shim::testing::local_sdk::yaml::{self, Node, Value};
+use agones_shim::testing::manifest::yaml::{self, Node, Value};
 
 use crate::support::shim::Builder;
 use crate::support::{secs, shim};
@@ -144,7 +144,14 @@ fn fleets_and_autoscaler_agree() {
     // Agones refuses any other order.
     assert!(buffer <= least && least < number(&scaler, "spec/policy/counter/maxCapacity"));
 
-    for file in ["fleet-wrapper.yaml", "fleet-sidecar.yaml", "fleet-native-sidecar.yaml", "fleet-server-browser.yaml"] {
+    for file in [
+        "fleet-wrapper.yaml",
+        "fleet-sidecar.yaml",
+        "fleet-native-sidecar.yaml",
+        "fleet-server-browser.yaml",
+        "fleet-install.yaml",
+        "fleet-image-volume.yaml",
+    ] {
         let fleet = document(file);
         assert_eq!(word(&fleet, "kind"), "Fleet", "{file}");
         assert_eq!(word(&fleet, "metadata/name"), fleet_name, "{file}");
@@ -156,9 +163,10 @@ fn fleets_and_autoscaler_agree() {
         // What alerts, dashboard and `status` need, and an end for a server whose port is wrong.
         assert_eq!(found[0]["AGONES_SHIM_STATUS_ADDR"], "0.0.0.0:9360", "{file}");
         assert!(found[0]["AGONES_SHIM_READY_TIMEOUT_SECS"].parse::<u32>().is_ok_and(|secs| secs >= 300), "{file}");
-        // Two containers, or one beside an init container: Agones must be told which is the game.
+        // Two containers, or one beside an init container that stays: Agones must be told which is the game.
         let pod = "spec/template/spec/template/spec";
-        let several = at(&fleet, &format!("{pod}/containers/1")).or(at(&fleet, &format!("{pod}/initContainers/0")));
+        let stays = at(&fleet, &format!("{pod}/initContainers/0/restartPolicy"));
+        let several = at(&fleet, &format!("{pod}/containers/1")).or(stays);
         let named = scalar(at(&fleet, "spec/template/spec/container"));
         assert_eq!(named, several.map(|_| "game"), "{file}");
     }

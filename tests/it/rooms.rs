@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up; a room imports from what stands above it in this list.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "exit",
     "settings",
     "net",
     "sdk",
     "machine",
+    "manifest",
     "worker",
     "beat",
     "log_lines",

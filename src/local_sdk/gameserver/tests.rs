@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::super::change::{Change, State};
 use super::super::request::{Code, Refusal, Reply, Request};
-use super::super::spec::{Health, Spec};
 use super::{GameServer, Setting};
+use crate::manifest::spec::{Health, Spec};
 use crate::sdk::proto::{beta, sdk};
 
 /// A GameServer and what was seen of it.

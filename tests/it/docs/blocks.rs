@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use agones_shim::testing::local_sdk::yaml::{self, Node, Value};
+use agones_shim::testing::manifest::yaml::{self, Node, Value};
 
 use super::{Page, root};
 use crate::examples;

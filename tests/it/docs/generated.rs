@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 
 use agones_shim::testing::machine::catalogue;
-use agones_shim::testing::{help, query, settings};
+use agones_shim::testing::{help, manifest, query, settings};
 
 use super::{Page, root};
 use crate::games::Example;
@@ -34,6 +34,7 @@ fn every_generated_part_is_up_to_date() {
     assert_part("docs/messages.md", "messages", &catalogue::markdown());
     assert_part("docs/commands.md", "commands", &help::markdown());
     assert_part("docs/readiness.md", "protocols", &query::markdown());
+    assert_part("docs/manifests.md", "findings", &manifest::markdown());
     assert_part("docs/games.md", "games", &games());
 }
 
