@@ -65,7 +65,7 @@ fn all_examples_pass_without_a_finding_file_by_file_and_together() {
     let of = |path: &Path| check(&["--strict", "-f", path.to_str().expect("it is text")]);
     let all = of(&examples);
     assert_eq!((all.code, all.stderr.as_str()), (0, ""), "{}", all.stdout);
-    assert_eq!(all.stdout, "checked 6 objects: 0 errors, 0 warnings\n");
+    assert_eq!(all.stdout, "checked 8 objects: 0 errors, 0 warnings\n");
     for entry in fs::read_dir(&examples).expect("there are examples") {
         let path = entry.expect("it can be listed").path();
         if path.extension().is_some_and(|ending| ending == "yaml") {

