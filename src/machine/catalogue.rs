@@ -353,6 +353,7 @@ impl Notice {
 }
 
 /// One of each.
+#[allow(clippy::too_many_lines, reason = "one of each")]
 fn samples() -> Vec<Notice> {
     use Notice as N;
     let text = String::new;
