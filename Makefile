@@ -34,7 +34,7 @@ check: ## formatting, clippy, docs, tests; warnings are errors
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --no-default-features -- -D warnings
 	cargo clippy --locked --quiet -p agones-shim-proto -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" cargo doc --locked --no-deps --document-private-items
 	cargo test --locked
 	cargo test --locked --quiet -p agones-shim-proto
 
