@@ -19,7 +19,7 @@ setup-ci: ## the same, with the servers and tools that CI's tests run beside the
 
 .PHONY: demo
 demo: setup ## local SDK server, a small game and the shim, live on this terminal; Ctrl-C drains
-	@[ -x target/debug/agones-shim ] || echo "building: the first time takes up to ten minutes, most of it gRPC's C core"
+	@[ -x target/debug/agones-shim ] || echo "building: the first time takes some five minutes, most of it gRPC's C core"
 	@cargo build --locked --bin agones-shim --example demo --example demo_game
 	@target/debug/examples/demo
 

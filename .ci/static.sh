@@ -51,7 +51,7 @@ EOF
     if cmp -s "$wrapper.new" "$wrapper"; then rm "$wrapper.new"; else mv "$wrapper.new" "$wrapper"; fi
 done
 
-# --- flags of the C core. Changing one compiles it again: ten minutes. -----------------------------
+# --- flags of the C core. Changing one compiles it again: minutes. -----------------------------
 # It throws nothing and asks no type for its name, so exceptions, their tables and RTTI go; one
 # section a function, so that the linker can drop what nothing calls. c-ares stays out (GRPC_ARES=0):
 # names are resolved by libc, as with GRPC_DNS_RESOLVER=native. Experiments are fixed at their defaults.
