@@ -101,3 +101,51 @@ fn whole(number: &str) -> Option<u64> {
     let number = number.trim();
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::super::lines::Lines;
+    use super::*;
+    use crate::settings::pattern::pattern;
+
+    /// What these patterns for joins, leaves and a number say of a text.
+    fn seen([join, leave, count]: [&str; 3], text: &[u8]) -> Vec<Seen> {
+        let good = |text: &str| pattern(text).expect("a good pattern");
+        let moves = (!join.is_empty()).then(|| (good(join), good(leave)));
+        let source = LineSource { count: (!count.is_empty()).then(|| good(count)), moves };
+        let (tally, told) = channel();
+        Lines::new(None, vec![CountedLines::new(source, tally)]).push(text);
+        let told = told.into_iter().flat_map(|told| if let Told::Seen(seen) = told { seen } else { Vec::new() });
+        told.collect()
+    }
+
+    #[test]
+    fn what_a_player_types_is_no_line_of_the_game_where_the_pattern_is_anchored() {
+        let patterns = [r"^\[\d+\] (\w+) joined$", r"^\[\d+\] (\w+) left$", r"^\[\d+\] (\d+) play$"];
+        let chat = b"[1] <ann> [1] eve joined\n[1] <ann> bob left\n[1] <ann> 0 play\n[1] ann joined the choir\n";
+        assert_eq!(seen(patterns, chat), []);
+        // A game that passes on what steers a terminal: it is left out, and a carriage return ends a line.
+        assert_eq!(seen(patterns, b"[1] <ann> \x1b[2K\x1b[1G[1] eve joined\n"), []);
+        assert_eq!(seen(patterns, b"[1] ann joined\n"), [Seen::Came("ann".into())]);
+    }
+
+    #[test]
+    fn a_pattern_that_matches_everything_fills_no_memory() {
+        let text = "up 5\n".repeat(10_000);
+        assert_eq!(seen(["up", "down", ""], text.as_bytes()), [Seen::Joined(10_000)]);
+        assert_eq!(seen(["", "", r"up (\d)"], text.as_bytes()), [Seen::Count(Some(5))]);
+        let zeros = [Seen::Count(Some(2)), Seen::Count(Some(0)), Seen::Count(Some(3)), Seen::Count(None)];
+        assert_eq!(seen(["", "", r"(\S)"], b"1\n2\n0\n3\nx\n"), zeros, "what changes something stays");
+    }
+
+    #[test]
+    fn a_name_is_trimmed_and_cut_and_never_empty() {
+        let name = |text: &str| seen(["^<(.*)> in$", "^<(.*)> out$", ""], text.as_bytes());
+        assert_eq!(name("< ann > in\n"), [Seen::Came("ann".into())]);
+        assert_eq!(name("<> in\n< > out\n"), []);
+        let long = "ö".repeat(200);
+        assert_eq!(name(&format!("<{long}> out\n")), [Seen::Went("ö".repeat(128))]);
+    }
+}

@@ -376,7 +376,6 @@ fn samples() -> Vec<Notice> {
         N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
         N::EndedBeforeReady { stdin_ends: true },
-        N::EndedBeforeReady { stdin_ends: false },
         N::StartedWithoutAddress { waited: time },
         N::ThreadDied { thread: "", message: text() },
         N::StatusServed { addr: text() },

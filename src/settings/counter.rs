@@ -79,17 +79,16 @@ static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_COUNTER_EXEC", "COMMAND"
     .numbered(&COUNTERS);
 
 static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LOG", "REGEX", counting_pattern)
-    .help(r"Regular expression whose first group is the value, in a line that the game writes: `^Players: (\d+)`. Begin it with `^`, or players write such a line in chat")
-    .numbered(&COUNTERS)
-    .common();
+    .help(r"Regular expression whose first group is the value, in a line that the game writes: `^Players: (\d+)`. Without `^` in front, players can write such lines in chat")
+    .numbered(&COUNTERS);
 
 static JOIN_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_JOIN_LOG", "REGEX", pattern)
-    .help("Regular expression of a line that says that a player has come; with a group for the name or number, each counts once. Goes with `AGONES_SHIM_COUNTER_LEAVE_LOG`, and with `AGONES_SHIM_COUNTER_LOG`, whose value wins when it comes")
+    .help("Regular expression of lines that say that a player has come: `^(.+) joined$`. With a group for who it is, each counts once. A value by `AGONES_SHIM_COUNTER_LOG` wins")
     .numbered(&COUNTERS)
     .common();
 
 static LEAVE_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LEAVE_LOG", "REGEX", pattern)
-    .help("Regular expression of a line that says that a player has gone; with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one")
+    .help("The same of lines that say that a player has gone, with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one: `^(.+) left$`")
     .numbered(&COUNTERS)
     .common();
 
@@ -104,7 +103,7 @@ static BOTS: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_BOTS", "SWITCH", 
     .numbered(&COUNTERS);
 
 static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_COUNTER_INTERVAL_SECS", "SECONDS", seconds)
-    .help("Time between readings, which is also the longest that one may take if it is below 10; of lines, the shortest between two changes")
+    .help("Time between readings, which is also the longest that one may take if it is below 10; of lines, the least between two changes")
     .default("30")
     .numbered(&COUNTERS);
 

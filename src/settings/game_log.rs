@@ -6,9 +6,8 @@ use super::text::plain::{path, switch};
 use super::{counter, readiness};
 
 pub(super) static FILE: Setting<String> = Setting::one("AGONES_SHIM_GAME_LOG_FILE", "PATH", path)
-    .help("File that the game logs to, read in place of its stdout and stderr; it may come late, be rotated or truncated. The wrapper passes over what is in it at the start")
-    .formerly("AGONES_SHIM_READY_LOG_FILE")
-    .common();
+    .help("File that the game logs to, read in place of its stdout and stderr; it may come late, be rotated or truncated. What is in it when a wrapper starts is passed over")
+    .formerly("AGONES_SHIM_READY_LOG_FILE");
 
 static RELAY: Setting<bool> = Setting::one("AGONES_SHIM_GAME_LOG_RELAY", "SWITCH", switch)
     .help("`1` writes the lines of that file to stdout too")

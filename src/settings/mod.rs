@@ -47,8 +47,8 @@ use engine::row::Subject;
 /// In the order of help and README.
 const SUBJECTS: [&Subject; 9] = [
     &readiness::SUBJECT,
-    &game_log::SUBJECT,
     &liveness::SUBJECT,
+    &game_log::SUBJECT,
     &counter::SUBJECT,
     &sdk::SUBJECT,
     &metadata::SUBJECT,

@@ -26,7 +26,7 @@ pub(super) static QUERY: Setting<Vec<QueryTarget>> = Setting::several("AGONES_SH
     .common();
 
 pub(super) static TEXT: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_TEXT", "TEXT", texts)
-    .help(r"Text that a line must have in it, as it stands: of the child's stdout or stderr in the wrapper, else of `AGONES_SHIM_GAME_LOG_FILE`. `\n` separates several of which one will do, `\\` is one backslash")
+    .help(r"Plain text that a line of the game must have in it: its stdout and stderr, or `AGONES_SHIM_GAME_LOG_FILE`. `\n` separates alternatives, `\\` is one backslash")
     .common();
 
 pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)

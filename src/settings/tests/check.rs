@@ -35,9 +35,9 @@ status: off
 AGONES_SHIM_READY_TCP=7777 (set)
 AGONES_SHIM_READY_HTTP= (unset)
 AGONES_SHIM_READY_QUERY= (unset)
+AGONES_SHIM_READY_TEXT= (unset)
 AGONES_SHIM_READY_LOG= (unset)
 AGONES_SHIM_READY_LOG_COUNT=1 (default)
-AGONES_SHIM_GAME_LOG_FILE= (unset)
 AGONES_SHIM_READY_FILE= (unset)
 AGONES_SHIM_READY_EXEC= (unset)
 AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
@@ -49,6 +49,8 @@ AGONES_SHIM_LIVE_EXEC= (default: readiness set)
 AGONES_SHIM_LIVE_FAILURE_THRESHOLD= (default: 3 or more)
 AGONES_SHIM_PROBE_TIMEOUT_SECS=2 (default)
 AGONES_SHIM_HEALTH_INTERVAL_SECS= (default: 5 or less)
+AGONES_SHIM_GAME_LOG_FILE= (unset)
+AGONES_SHIM_GAME_LOG_RELAY=0 (default)
 AGONES_SHIM_COUNTER_NAME= (unset)
 AGONES_SHIM_COUNTER_METRICS_URL= (unset)
 AGONES_SHIM_COUNTER_METRIC= (unset)
@@ -59,6 +61,9 @@ AGONES_SHIM_COUNTER_JSON_COUNT= (unset)
 AGONES_SHIM_COUNTER_JSON_CAPACITY= (unset)
 AGONES_SHIM_COUNTER_JSON_HEADER= (unset)
 AGONES_SHIM_COUNTER_EXEC= (unset)
+AGONES_SHIM_COUNTER_LOG= (unset)
+AGONES_SHIM_COUNTER_JOIN_LOG= (unset)
+AGONES_SHIM_COUNTER_LEAVE_LOG= (unset)
 AGONES_SHIM_COUNTER_CAPACITY=0 (default)
 AGONES_SHIM_COUNTER_BOTS=1 (default)
 AGONES_SHIM_COUNTER_INTERVAL_SECS=30 (default)
@@ -227,7 +232,7 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 56 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 61 settings that are not set (agones-shim check --all shows them)");
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

@@ -304,7 +304,7 @@ mod tests {
             ),
             (r#"^print "(.+?)(?:\^7)? entered the game\\n"$"#, &[" entered the game\\n\""]),
             (r"([]]|[^]a[])+ was (?P<who>(a)b) here", &[]),
-            (r"([])]|[^])(])+ was (?P<who>(a)b) here", &[" here"]),
+            (r"([])]|[^])(])+ was (?P<who>(a)b) here", &[" was "]),
         ] {
             let found = needles(text);
             let found: Vec<_> = found.iter().map(|needle| String::from_utf8_lossy(needle)).collect();
