@@ -206,7 +206,8 @@ impl Notice {
             }
             Self::ScrapeFailed { .. } => {
                 "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`; \
-                 or see that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`."
+                 see that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`; compare `AGONES_SHIM_COUNTER_LOG` \
+                 with the lines that it writes."
             }
             Self::MetricMissing { .. } => {
                 "None while nobody plays. Else compare `AGONES_SHIM_COUNTER_METRIC` with the page, labels included."

@@ -297,8 +297,8 @@ impl Notice {
             }
             Self::ScrapeFailed { name, reason } => (
                 Warn,
-                "no reading for the Counter, it keeps its value: see AGONES_SHIM_COUNTER_METRICS_URL and \
-                 AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY",
+                "no reading for the Counter, it keeps its value: see the settings of its source, as \
+                 AGONES_SHIM_COUNTER_METRICS_URL or AGONES_SHIM_COUNTER_LOG",
                 vec![("counter", name.clone()), ("reason", reason.clone())],
             ),
             Self::ScrapeWorks { name, reading } => (

@@ -38,7 +38,7 @@ fn a_line_of_either_stream_means_ready_at_once() {
         sdk.assert_none("Ready");
         let mut stdin = shim.stdin().expect("piped");
         stdin.write_all(b"\n").expect("it reads");
-        let line = shim.wait_for_line("Server started", SOON);
+        let line = shim.wait_for_line("Server started in 3s", SOON);
         let call = sdk.wait_for_call("Ready", SOON);
         // Within the second that a probe which answers has between its rounds.
         assert!(call.at.saturating_duration_since(line.at) < millis(900), "{:?}", call.at - line.at);
