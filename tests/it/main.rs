@@ -19,6 +19,7 @@ mod examples;
 mod exec_hang;
 mod faults;
 mod games;
+mod games_page;
 mod host;
 mod idle;
 mod labels;

@@ -11,22 +11,18 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use super::games::{Example, Home};
-use crate::scene::*;
 use crate::support::local_sdk::LocalSdk;
 use crate::support::ports::Port;
+use crate::support::shim::{Builder, binary};
 use crate::support::stand_in::{self, NAMES, PASSWORD, PORTS, ROW, Row};
 use crate::support::{Shim, secs, shim, wait};
 
 /// Played side by side: each mostly waits.
 const AT_ONCE: usize = 8;
 /// Hundreds of processes on a machine that may be busy with other things.
-const PATIENCE: Duration = secs_const(30);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// All rows are whole.
 const WHOLE: usize = 65;
-
-const fn secs_const(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
-}
 
 /// What came of a game; `None` is good, else it says what was wrong.
 #[derive(Default)]
@@ -113,7 +109,8 @@ fn play(row: &Row) -> Outcome {
     let write = |file: &str, text: &str| home.write(file, text);
     let exists = |file: &str| home.0.join(file).exists();
 
-    if wait::poll(PATIENCE, || (exists("started") || !shim.is_running()).then_some(())).is_none() || !exists("started") {
+    if wait::poll(PATIENCE, || (exists("started") || !shim.is_running()).then_some(())).is_none() || !exists("started")
+    {
         outcome.ready = Some(format!("never started: {}", said(&shim)));
     }
     // Time for some rounds of probes, in which nothing may become ready.
@@ -166,7 +163,7 @@ fn said(shim: &Shim) -> String {
 }
 
 /// The variables of the file, with ports, binary and password of this test, and what keeps the ports.
-fn with_own_ports(example: &Example, home: &Home) -> (crate::support::shim::Builder, Vec<Port>) {
+fn with_own_ports(example: &Example, home: &Home) -> (Builder, Vec<Port>) {
     let mut builder = shim();
     let mut ports: Vec<(&str, Port)> = Vec::new();
     for (name, value) in example.variables() {
@@ -180,11 +177,19 @@ fn with_own_ports(example: &Example, home: &Home) -> (crate::support::shim::Buil
             }
             // UNTIL-LINES
             "READY_TEXT" if !agones_shim::testing::settings::is_setting(name) => {
-                let escaped: String = value.chars().map(|c| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() }).collect();
+                let escaped: String = value
+                    .chars()
+                    .map(|c| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() })
+                    .collect();
                 builder = builder.set("READY_LOG", escaped);
                 continue;
             }
-            "COUNTER_NAME" | "LIST_NAME" | "COUNTER_JOIN_LOG" | "COUNTER_LEAVE_LOG" if !agones_shim::testing::settings::is_setting("AGONES_SHIM_COUNTER_JOIN_LOG") && example.variables().iter().any(|(name, _)| name.contains("JOIN_LOG")) => continue,
+            "COUNTER_NAME" | "LIST_NAME" | "COUNTER_JOIN_LOG" | "COUNTER_LEAVE_LOG"
+                if !agones_shim::testing::settings::is_setting("AGONES_SHIM_COUNTER_JOIN_LOG")
+                    && example.variables().iter().any(|(name, _)| name.contains("JOIN_LOG")) =>
+            {
+                continue;
+            }
             // UNTIL-LINES-END
             _ => {
                 builder = builder.var(name, value);
@@ -196,9 +201,8 @@ fn with_own_ports(example: &Example, home: &Home) -> (crate::support::shim::Buil
             ports.push((kind, if is_udp { Port::reserve_udp() } else { Port::reserve() }));
         }
         let port = ports.iter().find(|(known, _)| *known == kind).expect("kept above").1.number().to_string();
-        let own = crate::support::shim::binary();
         let value = value.replace(number_in(value), &port);
-        let value = value.replacen("/agones-shim ", &format!("{} ", own.display()), 1);
+        let value = value.replacen("/agones-shim ", &format!("{} ", binary().display()), 1);
         builder = builder.var(name, value).var(kind, port);
     }
     (builder, ports.into_iter().map(|(_, port)| port).collect())
