@@ -95,17 +95,26 @@ fn teeworlds(question: &[u8], on_it: usize) -> Option<Vec<u8>> {
     Some([&[0xff; 10], counts.as_bytes(), clients.as_bytes()].concat())
 }
 
-/// A handshake, a question for the status, and the status. All of them are short: one byte of length is enough.
+/// A handshake, a question for the status, the status, and a ping that comes back. All of them are short: one byte of
+/// length is enough.
 fn minecraft(mut stream: TcpStream) -> io::Result<()> {
-    for _handshake_and_question in 0..2 {
-        let mut length = [0];
-        stream.read_exact(&mut length)?;
-        stream.read_exact(&mut vec![0; length[0].into()])?;
-    }
-    let status = format!(r#"{{"players":{{"max":{MOST},"online":{}}},"description":""}}"#, players());
+    let packet = |mut stream: &TcpStream| {
+        let mut packet = vec![0];
+        stream.read_exact(&mut packet)?;
+        packet.resize(1 + usize::from(packet[0]), 0);
+        stream.read_exact(&mut packet[1..]).map(|()| packet)
+    };
+    let (_handshake, _question) = (packet(&stream)?, packet(&stream)?);
+    let status = format!(
+        r#"{{"version":{{"name":"1.21","protocol":767}},"players":{{"max":{MOST},"online":{}}},"description":""}}"#,
+        players()
+    );
     let length = u8::try_from(status.len()).expect("short");
     assert!(length < 126, "more takes two bytes of length");
-    stream.write_all(&[&[length + 2, 0, length], status.as_bytes()].concat())
+    stream.write_all(&[&[length + 2, 0, length], status.as_bytes()].concat())?;
+    // Who asks for the status alone is gone by now.
+    let ping = packet(&stream)?;
+    stream.write_all(&ping)
 }
 
 fn page(mut stream: TcpStream, path: &str, pointer: &str) -> io::Result<()> {
