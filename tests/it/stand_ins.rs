@@ -175,22 +175,6 @@ fn with_own_ports(example: &Example, home: &Home) -> (Builder, Vec<Port>) {
                 builder = builder.var(name, home.0.join("rcon"));
                 continue;
             }
-            // UNTIL-LINES
-            "READY_TEXT" if !agones_shim::testing::settings::is_setting(name) => {
-                let escaped: String = value
-                    .chars()
-                    .map(|c| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() })
-                    .collect();
-                builder = builder.set("READY_LOG", escaped);
-                continue;
-            }
-            "COUNTER_NAME" | "LIST_NAME" | "COUNTER_JOIN_LOG" | "COUNTER_LEAVE_LOG"
-                if !agones_shim::testing::settings::is_setting("AGONES_SHIM_COUNTER_JOIN_LOG")
-                    && example.variables().iter().any(|(name, _)| name.contains("JOIN_LOG")) =>
-            {
-                continue;
-            }
-            // UNTIL-LINES-END
             _ => {
                 builder = builder.var(name, value);
                 continue;

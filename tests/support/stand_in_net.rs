@@ -77,21 +77,26 @@ fn quake3(question: &[u8], on_it: usize) -> Vec<u8> {
     let challenge = String::from_utf8_lossy(question);
     let challenge = challenge.trim_end().rsplit(' ').next().unwrap_or_default();
     let head = format!("statusResponse\n\\challenge\\{challenge}\\sv_maxclients\\{MOST}\n");
-    let lines: String = NAMES[..on_it].iter().map(|name| format!("0 48 \"{name}^7\"\n")).collect();
+    let lines = for_each(on_it, |name| format!("0 48 \"{name}^7\"\n"));
     [b"\xff\xff\xff\xff", head.as_bytes(), lines.as_bytes()].concat()
 }
 
 fn quake(on_it: usize) -> Vec<u8> {
-    let lines: String = NAMES[..on_it].iter().map(|name| format!("1 0 5 30 \"{name}\" \"base\" 0 0\n")).collect();
+    let lines = for_each(on_it, |name| format!("1 0 5 30 \"{name}\" \"base\" 0 0\n"));
     let head = format!("n\\maxclients\\{MOST}\\map\\start\n");
     [b"\xff\xff\xff\xff", head.as_bytes(), lines.as_bytes(), b"\0"].concat()
+}
+
+/// What is said of each player, in a row.
+fn for_each(on_it: usize, entry: impl Fn(&str) -> String) -> String {
+    NAMES[..on_it].iter().map(|name| entry(name)).collect::<Vec<_>>().concat()
 }
 
 /// Of 0.6; it does not know the question of 0.7.
 fn teeworlds(question: &[u8], on_it: usize) -> Option<Vec<u8>> {
     let token = question.strip_prefix(b"xe".as_slice())?.last()?;
     let counts = format!("inf3{token}\x000.6.5\0A server\0dm1\0DM\x000\0{on_it}\0{MOST}\0{on_it}\0{MOST}\0");
-    let clients: String = NAMES[..on_it].iter().map(|name| format!("{name}\0clan\0-1\x005\x001\0")).collect();
+    let clients = for_each(on_it, |name| format!("{name}\0clan\0-1\x005\x001\0"));
     Some([&[0xff; 10], counts.as_bytes(), clients.as_bytes()].concat())
 }
 
