@@ -36,7 +36,7 @@ const OTHERS: [(Level, &str, &str); 5] = [
         Level::Error,
         "the game's output cannot be looked at for AGONES_SHIM_READY_LOG: ...",
         "The system gives no pipe, thread or pseudo-terminal: see its limits, and whether `/dev/pts` is mounted; or have the \
-         game log to a file and set `AGONES_SHIM_READY_LOG_FILE`.",
+         game log to a file and set `AGONES_SHIM_GAME_LOG_FILE`.",
     ),
     (
         Level::Warn,
@@ -268,6 +268,10 @@ impl Notice {
             }
             Self::ChildNotStarted { .. } => "`error` names the program and what to do.",
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
+            Self::EndedBeforeReady { .. } => {
+                "Hold its stdin open: `AGONES_SHIM_STOP_LINE` with the game's stop command, `docker run -i`, or `stdin: true` \
+                 of the container. Else see the game's own log, and its arguments."
+            }
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
             }
@@ -371,6 +375,8 @@ fn samples() -> Vec<Notice> {
         N::KilledGivingUp { after: time },
         N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
+        N::EndedBeforeReady { stdin_ends: true },
+        N::EndedBeforeReady { stdin_ends: false },
         N::StartedWithoutAddress { waited: time },
         N::ThreadDied { thread: "", message: text() },
         N::StatusServed { addr: text() },

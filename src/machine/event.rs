@@ -27,7 +27,8 @@ pub enum Event {
         /// What it said, or why there is no reading.
         outcome: Result<Reading, String>,
     },
-    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`.
+    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`, or have
+    /// `AGONES_SHIM_READY_TEXT` in them.
     LinesSeen(u32),
     /// The call that was under way has ended.
     Answered(Answer),
@@ -77,6 +78,8 @@ pub struct Reading {
     pub missing: bool,
     /// The most there can be; `None` where it does not tell.
     pub capacity: Option<u64>,
+    /// Somebody was there since the last reading, whatever the count is by now.
+    pub busy: bool,
     /// The players' names as they came; `None` where it does not tell.
     pub names: Option<Vec<String>>,
 }

@@ -94,6 +94,7 @@ pub enum Notice {
     KilledGivingUp { after: Duration },
     ChildNotStarted { error: String },
     ChildEnded { end: ProcessEnd },
+    EndedBeforeReady { stdin_ends: bool },
     StartedWithoutAddress { waited: Duration },
     ThreadDied { thread: &'static str, message: String },
     StatusServed { addr: String },
@@ -446,6 +447,18 @@ impl Notice {
                 (Error, "the game server could not be started", vec![("error", error.clone())])
             }
             Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
+            Self::EndedBeforeReady { stdin_ends: true } => (
+                Warn,
+                "the game server has ended with 0 before it was ready: its stdin has an end here, and many games leave when \
+                 they read it (AGONES_SHIM_STOP_LINE, set to the game's own stop command, keeps it open; so do docker run -i and stdin: true)",
+                vec![],
+            ),
+            Self::EndedBeforeReady { stdin_ends: false } => (
+                Warn,
+                "the game server has ended with 0 before it was ready: its own log says why, or its arguments made it do \
+                 something else than serve",
+                vec![],
+            ),
             Self::StartedWithoutAddress { waited } => (
                 Warn,
                 "the GameServer's address is not known within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS: starting the game \

@@ -117,7 +117,7 @@ impl Machine {
     pub(super) fn scraped(&mut self, now: Instant, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
         // Whether anybody is there, the first source tells.
         match &outcome {
-            Ok(reading) if source == 0 => self.reading_taken(now, reading.count),
+            Ok(reading) if source == 0 => self.reading_taken(now, reading.count.max(reading.busy.into())),
             Err(_) if source == 0 => self.reading_failed(),
             _ => {}
         }

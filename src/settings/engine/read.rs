@@ -212,11 +212,17 @@ pub(crate) fn whole(mode: Mode, environment: impl IntoIterator<Item = Variable>)
             }
         }
     }
+    let is_former = |name: &OsStr| row::all().find(|row| row.formerly.is_some_and(|former| name == former));
+    for (name, row) in variables.keys().filter_map(|name| Some((name, is_former(name)?))) {
+        findings.error(name.to_string_lossy(), format!("is called {} now (rename it)", row.variable));
+    }
     for subject in SUBJECTS {
         (subject.check)(mode, &values, &mut findings);
     }
     findings.sort();
-    findings.warnings.extend(variables.iter().filter_map(|(name, value)| unknown(name, value)));
+    findings.warnings.extend(
+        variables.iter().filter(|(name, _)| is_former(name).is_none()).filter_map(|(name, value)| unknown(name, value)),
+    );
     accepted(values, findings)
 }
 

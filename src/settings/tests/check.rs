@@ -37,7 +37,7 @@ AGONES_SHIM_READY_HTTP= (unset)
 AGONES_SHIM_READY_QUERY= (unset)
 AGONES_SHIM_READY_LOG= (unset)
 AGONES_SHIM_READY_LOG_COUNT=1 (default)
-AGONES_SHIM_READY_LOG_FILE= (unset)
+AGONES_SHIM_GAME_LOG_FILE= (unset)
 AGONES_SHIM_READY_FILE= (unset)
 AGONES_SHIM_READY_EXEC= (unset)
 AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
@@ -166,12 +166,12 @@ fn lines_files_and_programs_are_shown_and_what_of_them_is_liveness() {
     for line in [
         r#"readiness: log "^Done \(\d" (2 lines of the child's stdout and stderr), file /run/ready, file /run/map, exec check"#,
         "liveness: exec check",
-        "as a sidecar: refused: it cannot read the game's stdout (set AGONES_SHIM_READY_LOG_FILE)",
+        "as a sidecar: refused: it cannot read the game's stdout (set AGONES_SHIM_GAME_LOG_FILE)",
         "warning: AGONES_SHIM_READY_EXEC: | is passed on as it stands, since no shell runs the program (put it in quotes, or write sh -c '...')",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
     }
-    let text = checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_READY_LOG_FILE", "/log")]).expect("warnings");
+    let text = checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_GAME_LOG_FILE", "/log")]).expect("warnings");
     for line in [
         r#"readiness: log ".*" (1 line of /log)"#,
         "liveness: the child's own life",

@@ -776,7 +776,7 @@ proptest! {
 #[test]
 fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
     let log = ("AGONES_SHIM_READY_LOG", "Done");
-    let file = ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game");
+    let file = ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game");
     let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
 
     let (settings, warnings) = wrapper(environment(&[log])).expect("the child's output is there");
@@ -787,7 +787,7 @@ fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
 
     assert_eq!(
         lines(sidecar(environment(&[log, ("AGONES_SHIM_LIVE_TCP", "1")]))),
-        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_LOG_FILE is not: a sidecar cannot read what the game \
+        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_GAME_LOG_FILE is not: a sidecar cannot read what the game \
           writes to its stdout (write the path of its log)"]
     );
     for (variables, variable) in [
@@ -817,7 +817,7 @@ fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
 
 #[test]
 fn how_often_and_where_means_nothing_without_a_line() {
-    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game")];
+    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game")];
     let message = "is set, but AGONES_SHIM_READY_LOG is not: there is no line to wait for (set it too)";
     assert_eq!(
         lines(wrapper(with_probe(&variables))),
