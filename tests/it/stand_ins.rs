@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use super::games::{Example, Home};
+use crate::scene::SERVED;
 use crate::support::local_sdk::LocalSdk;
 use crate::support::ports::Port;
 use crate::support::shim::{Builder, binary};
@@ -113,10 +114,10 @@ fn play(row: &Row) -> Outcome {
     {
         outcome.ready = Some(format!("never started: {}", said(&shim)));
     }
-    // Time for some rounds of probes, in which nothing may become ready.
+    // Time for some rounds of probes, in which nothing may become ready. Ready() itself may take longer to come.
     wait::let_pass(secs(1));
-    if sdk.state() != "Scheduled" {
-        outcome.ready = Some(format!("{} before it was", sdk.state()));
+    if sdk.state() != "Scheduled" || shim.count_lines(SERVED) > 0 {
+        outcome.ready = Some(format!("{}, and it was not ready: {}", sdk.state(), said(&shim)));
     }
     write("ready", "");
     if wait::poll(PATIENCE, || (sdk.state() == "Ready" || !shim.is_running()).then_some(())).is_none()
