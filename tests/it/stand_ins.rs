@@ -1,6 +1,6 @@
 //! Every file of `examples/games/` that has a row in `tests/data/games.tsv`, played from its start to its stop by a
 //! stand-in that does what the row says: Ready when the game is and not before, two players counted and gone again,
-//! saved, and exit code 0.
+//! saved, and exit code 0. `STAND_IN_ONLY` names the one file that is to be played.
 
 use std::fmt::Write as _;
 use std::fs;
