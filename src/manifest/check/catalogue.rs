@@ -45,7 +45,7 @@ macro_rules! rules {
 
 rules! {
     FILE "file" Error
-        "The file cannot be read: no YAML, no UTF-8, nested more than 64 levels deep, above 4 MiB or 40,000 values (aliases count)"
+        "The file cannot be read: no YAML, no UTF-8, nested more than 64 levels deep, above 4 MiB or 50,000 values (aliases count)"
         "kubectl and the API server refuse it, or would have to be more patient than they are."
         "Correct what stands at the place that is named."
     FIELD "field" Error

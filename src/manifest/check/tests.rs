@@ -361,7 +361,7 @@ fn references_cannot_make_a_small_file_large() {
     // Each of them is allowed, and all of them together are not.
     let wide: String =
         (0..20).map(|number| format!("{{ name: W{number}, value: $(LONG) }}, ")).collect::<Vec<_>>().concat();
-    let long = format!("{{ name: LONG, value: {} }}, {wide}", "x".repeat(40_000));
+    let long = format!("{{ name: LONG, value: {} }}, {wide}", "x".repeat(100_000));
     let shown = found(&[&wrapper(&long)]);
     assert!(shown.len() == 10 && shown.iter().all(|line| line.contains("more than 1 MiB")), "{shown:?}");
 }
