@@ -76,6 +76,10 @@ test-static: static ## the tests of sidecar, wrapper and images against the stat
 image: static ## agones-shim:latest, a FROM scratch image of the static binary
 	@.ci/image.sh
 
+.PHONY: release
+release: ## archives, checksums and a multi-architecture image of the static binaries, in target/release-files
+	@.ci/release.sh
+
 .PHONY: ship-check
 ship-check: ## what CI has no time for: both architectures, rebuilt whole and compared; Arm under qemu
 	@.ci/ship-check.sh

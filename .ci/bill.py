@@ -1,4 +1,4 @@
-"""Writes what is in the static binary: a CycloneDX bill of materials and the third-party notices.
+"""Writes what is in the static binary: a CycloneDX bill of materials, a VEX file and the third-party notices.
 
     bill.py TARGET ZIG_DIR OUT_DIR
 
@@ -70,8 +70,10 @@ natives = [
 
 def component(name, version, licence, purl=None, checksum=None):
     entry = {"type": "library", "name": name, "version": version, "licenses": [{"expression": licence}]}
+    # What is no package goes by its name, which .ci/vex.json refers to.
+    entry["bom-ref"] = purl or f"native:{name}"
     if purl:
-        entry |= {"bom-ref": purl, "purl": purl}
+        entry["purl"] = purl
     if checksum:
         entry["hashes"] = [{"alg": "SHA-256", "content": checksum}]
     return entry
@@ -116,6 +118,13 @@ bom = {
     ],
 }
 (OUT / "agones-shim.cdx.json").write_text(json.dumps(bom, indent=1) + "\n")
+
+# Known vulnerabilities of the natives, and why they matter or do not: written by hand, about the versions above.
+vex = pathlib.Path(".ci/vex.json").read_text()
+known = {f"native:{name}" for name, *_ in natives}
+affected = {entry["ref"] for vulnerability in json.loads(vex)["vulnerabilities"] for entry in vulnerability["affects"]}
+assert affected <= known, f"vex.json names what is not in the binary: {affected - known}"
+(OUT / "agones-shim.vex.json").write_text(vex)
 
 # One entry a text: most crates carry the same two.
 texts = {}

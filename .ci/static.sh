@@ -132,5 +132,5 @@ link+=(-C link-arg=-zstack-size=1048576)
 built=${CARGO_TARGET_DIR:-target}/$target/release/agones-shim
 cmp -s "$built" "$out/$target/agones-shim" || install -m 755 "$built" "$out/$target/agones-shim"
 python3 .ci/bill.py "$target" "$tools/python/ziglang" "$out/$target"
-(cd "$out/$target" && sha256sum agones-shim agones-shim.cdx.json THIRD-PARTY.txt >SHA256SUMS)
+(cd "$out/$target" && sha256sum agones-shim agones-shim.cdx.json agones-shim.vex.json THIRD-PARTY.txt >SHA256SUMS)
 echo "static: target/static/$target/agones-shim, $(stat -c %s "$out/$target/agones-shim") bytes"

@@ -1,4 +1,4 @@
-//! What the shim costs, and how fast it is: the figures of SPEC.md section 10, with the conditions they came about in.
+//! What the shim costs, and how fast it is: the figures of docs/performance.md, with the conditions they came about in.
 //!
 //! `make bench` runs it: the binary that `SHIM_UNDER_TEST` names, against one recording SDK server, beside tini,
 //! dumb-init and a shell loop. It prints a table and writes `target/bench.json`. It asserts no figure and compares

@@ -20,12 +20,16 @@ pub enum ExitReason {
     Usage,
     /// A variable is wrong.
     Config,
+    /// `check -f`: a manifest has errors.
+    BadManifest,
     /// The game server is gone, or never came: readiness deadline or liveness; `rcon`: no answer in time.
     GameServerGone,
     /// A bug here.
     Bug,
     /// The system refused: threads, signals, fork.
     System,
+    /// `install`: the directory does not take the file.
+    CannotInstall,
     /// `AGONES_SHIM_SDK=required` and no SDK server, or `sdk CALL` without an answer in time.
     NoSdk,
     /// `sdk CALL`: the SDK server rejected the call; `rcon`: the game rejected the password.
@@ -47,9 +51,11 @@ impl ExitReason {
             Self::Stopped => 0,
             Self::NoMatch => 1,
             Self::Usage => 64,
+            Self::BadManifest => 65,
             Self::GameServerGone => 69,
             Self::Bug => 70,
             Self::System => 71,
+            Self::CannotInstall => 73,
             Self::NoSdk => 75,
             Self::Rejected => 76,
             Self::Config => 78,

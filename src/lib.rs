@@ -32,16 +32,18 @@
 //! | `net` | names, deadlines, HTTP as a client |
 //! | `sdk` | the SDK client, and the messages on the wire |
 //! | `machine` | every decision: events in, effects out |
+//! | `manifest` | manifests: the reader, and what of them `check -f` finds wrong |
 //! | `worker` | a thread that is told things |
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
 //! | `query` | game server queries |
 //! | `counter` | sources of readings |
 //! | `game` | processes: child, hooks, signals, terminal |
+//! | `rcon` | remote consoles, for `agones-shim rcon` |
 //! | `probe` | readiness and liveness rounds |
 //! | `insight` | logs, status endpoint, service manager |
 //! | `runtime` | the one loop |
-//! | `local_sdk` | the local SDK server; shares the wire messages alone, and is a feature |
+//! | `local_sdk` | the local SDK server; shares the wire messages and the reader of manifests, and is a feature |
 //! | `commands` | the table of commands, one file each |
 //! | `testing` | the door for tests, benches and fuzz targets |
 //!
@@ -70,6 +72,8 @@ mod insight;
 mod local_sdk;
 mod log_lines;
 mod machine;
+#[cfg_attr(not(feature = "local-sdk"), allow(dead_code, reason = "the local SDK server reads more than check -f"))]
+mod manifest;
 mod net;
 mod probe;
 mod query;

@@ -14,9 +14,11 @@ use std::time::{Duration, Instant};
 use crate::beat;
 use crate::counter::{scrape, tally};
 use crate::exit::ExitReason;
+use crate::game::arguments;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
 use crate::game::stdio::{self, ChildStdio, Stdio, Wanted};
+use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
 use crate::log_lines::counted::{CountedLines, Told};
@@ -48,6 +50,8 @@ pub struct Runtime<S> {
     beat: Worker<Duration>,
     scrapes: Vec<scrape::Scrape>,
     status: Option<Worker<News>>,
+    /// A report waits for the call under way.
+    report_owed: bool,
     notifier: Option<Notifier>,
     /// The phase that others were told of last.
     phase: Phase,
@@ -102,6 +106,7 @@ impl<S: Sdk> Runtime<S> {
             beat: beat::spawn(sender.clone())?,
             scrapes: Vec::new(),
             status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
+            report_owed: false,
             phase: Phase::Waiting,
             calls: CallStats::default(),
             child: None,
@@ -139,7 +144,7 @@ impl<S: Sdk> Runtime<S> {
         if let Some(watch) = self.watch.filter(|_| self.settings.game_log.relay)
             && !watch.finish(Deadline::after(stdio::LAST_OUTPUT_TIMEOUT))
         {
-            log::warn!("the end of the game's log is lost: whatever reads the shim's stdout has stopped reading");
+            stdio::warn_of_loss();
         }
         if let Some(stdio) = self.stdio {
             stdio.finish();
@@ -158,14 +163,18 @@ impl<S: Sdk> Runtime<S> {
                 }
             }
             let event = self.next_event();
-            let asked = event == Event::StatusAsked;
+            let (asked, answered) = (matches!(event, Event::StatusAsked { .. }), matches!(event, Event::Answered(_)));
             match event {
                 Event::ChildStarted { pid } => self.child_pid = Some(pid),
                 Event::ChildEnded { .. } => self.stdio.iter().for_each(Stdio::release_keyboard),
                 _ => {}
             }
             self.machine.step(Instant::now(), event, &mut effects);
-            self.tell_status(asked);
+            // What is read because of a question belongs into its answer: one call, which has a deadline.
+            let is_read = asked && effects.contains(&Effect::Call(Call::GetGameServer));
+            let is_read_now = answered && std::mem::take(&mut self.report_owed);
+            self.report_owed |= is_read;
+            self.tell_status(asked && !is_read || is_read_now);
             self.notify();
         }
     }
@@ -262,6 +271,13 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_child(&mut self, variables: Vec<(String, String)>) {
+        if self.settings.sdk.wait {
+            let (argv, missing) = arguments::filled(&self.argv, &variables);
+            self.argv = argv;
+            if !missing.is_empty() {
+                write(&Notice::ArgumentsNotFilled { names: missing.join(", ") });
+            }
+        }
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let started = self.open_stdio().and_then(|stdio| self.processes.start_child(&self.argv, variables, stdio));
         match started {
@@ -371,7 +387,8 @@ fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
 
 /// Writes a line of the machine.
 pub fn write(notice: &Notice) {
-    let (level, message, fields) = notice.render();
+    let (level, message, mut fields) = notice.render();
+    fields.insert(0, (logging::ID, notice.id().to_owned()));
     log::logger().log(
         &log::Record::builder()
             .level(level)

@@ -30,7 +30,12 @@ pub mod insight {
 #[cfg(feature = "local-sdk")]
 pub mod local_sdk {
     //! Manifests and requests.
-    pub use crate::local_sdk::{fuzz, yaml};
+    pub use crate::local_sdk::fuzz;
+}
+pub mod manifest {
+    //! The reader, and the table of what `check -f` finds.
+    pub use crate::manifest::check::catalogue::markdown;
+    pub use crate::manifest::yaml;
 }
 pub mod query {
     //! A server is asked as the liveness probe of these variables would ask it.
@@ -38,7 +43,7 @@ pub mod query {
 
     use crate::net::deadline::Deadline;
     use crate::net::resolve::Resolver;
-    pub use crate::query::protocol::readme_rows;
+    pub use crate::query::protocol::markdown;
     pub use crate::query::{Reading, fuzz};
     use crate::settings::{LivenessSettings, Probe, Variable};
 
@@ -68,12 +73,12 @@ pub mod sdk {
     pub use crate::sdk::proto;
 }
 pub mod settings {
-    //! Help, the README's table, and what the fuzzer does.
-    pub use crate::settings::engine::help::readme_table;
+    //! Tables for the documentation, and what the fuzzer does.
+    pub use crate::settings::engine::help::{common_table, markdown};
     pub use crate::settings::engine::row::is_setting;
     pub use crate::settings::fuzz::fuzz;
 }
 pub mod help {
-    //! What is printed.
-    pub use crate::commands::{help_all as all, help_short as short, version};
+    //! What is printed, and the documentation of the commands.
+    pub use crate::commands::{exit_code_table, help_all as all, help_short as short, markdown, version};
 }

@@ -25,12 +25,13 @@ pub fn port(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
         first.push(call.at - process.started());
         beat.push(sdk.wait_for_count("Health", beats + 1, PATIENCE).at - process.started());
         // Anywhere between two looks at the port.
-        wait::let_pass(millis(200) + phase(run, millis(50)));
+        // Longer than the 1 s that a process's first Ready() keeps from its first look at the GameServer.
+        wait::let_pass(millis(1200) + phase(run, millis(50)));
         let opened = Instant::now();
         game.listen();
         ready.push(sdk.wait_for_count("Ready", readies + 1, PATIENCE).at - opened);
         // Until it is at rest: Ready is confirmed, and no beat is under way.
-        wait::until_true("Ready", PATIENCE, || process.count_lines("Ready") > 0);
+        wait::until_true("Ready", PATIENCE, || process.count_lines("the GameServer is ready") > 0);
         wait::let_pass(millis(350) + phase(run, millis(50)));
         let signalled = Instant::now();
         process.signal(Signal::SIGTERM);
@@ -52,7 +53,7 @@ pub fn http(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
         let readies = sdk.count("Ready");
         let _process = start(sdk, "READY_HTTP", &game.url("/"));
         game.wait_for_requests(1, PATIENCE);
-        wait::let_pass(phase(run, secs(1)));
+        wait::let_pass(millis(1200) + phase(run, secs(1)));
         let turned = Instant::now();
         game.reply(Reply::status(200));
         ready.push(sdk.wait_for_count("Ready", readies + 1, PATIENCE).at - turned);

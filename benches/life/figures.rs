@@ -112,25 +112,6 @@ pub struct Table {
     rows: Vec<Row>,
 }
 
-/// Quoted from SPEC.md section 10, where they were measured in one run with each other: the shim of the KBVE fleets,
-/// pegnia/sidecar, and what agones-shim is to reach. By the rows' names.
-const QUOTED: [(&str, [&str; 3]); 14] = [
-    (super::FILE, ["3.8, dynamic", "13.9", "4.0, static"]),
-    (super::RESIDENT, ["5.6 / 3.7", "13.9 / 13.9", "4 / 3.5"]),
-    (super::IDLE_CPU, ["10-25", "7-32, no probes", "12"]),
-    (super::IDLE_SWITCHES, ["1.8", "1.8-7.6", "1.8"]),
-    (super::FIRST_CALL, ["4.5", "7.3", "4"]),
-    (super::PORT_READY, ["2650 / 4947", "1009 / 1936", "30 / 60"]),
-    (super::WAITING_CPU, ["-", "-", "60"]),
-    (super::HTTP_READY, ["3295 / 4946", "-", "500 / 1010"]),
-    (super::TERM_SHUTDOWN, ["1.2 / 2.0", "never", "1.0 / 2.0"]),
-    (super::SCRAPE_CPU, ["48", "-", "15"]),
-    (super::SCRAPE_MEMORY, ["45", "-", "1"]),
-    (super::CHILD_START, ["-", "-", "2"]),
-    (super::WHOLE_RUN, ["-", "-", "-"]),
-    (super::ORPHANS, ["-", "-", "80"]),
-];
-
 impl Table {
     /// Adds a figure to its row; shows it at once, so that a long run is no silent one.
     pub fn add(&mut self, name: &'static str, unit: &'static str, subject: Subject, figure: Figure) {
@@ -145,16 +126,15 @@ impl Table {
     /// For people, in Markdown.
     pub fn markdown(&self) -> String {
         let names: Vec<&str> = Subject::ALL.iter().map(|subject| subject.name()).collect();
-        let mut text = format!("| | {} | KBVE's (tokio) | pegnia (Go) | target |\n", names.join(" | "));
-        text += &format!("|---|{}\n", "---|".repeat(names.len() + 3));
+        let mut text = format!("| | {} |\n", names.join(" | "));
+        text += &format!("|---|{}\n", "---|".repeat(names.len()));
         for row in &self.rows {
             let cell = |subject: &Subject| {
                 row.figures.iter().find(|(of, _)| of == subject).map_or_else(|| "-".to_owned(), |(_, f)| f.text())
             };
             let cells: Vec<String> = Subject::ALL.iter().map(cell).collect();
-            let quoted = QUOTED.iter().find(|(name, _)| *name == row.name).map_or(["-"; 3], |(_, quoted)| *quoted);
             let unit = if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
-            let _ = writeln!(text, "| {}{unit} | {} | {} |", row.name, cells.join(" | "), quoted.join(" | "));
+            let _ = writeln!(text, "| {}{unit} | {} |", row.name, cells.join(" | "));
         }
         text
     }

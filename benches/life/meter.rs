@@ -76,7 +76,7 @@ pub fn forget_peak(pid: i32) {
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
-/// Bytes in the megabytes of SPEC.md's table.
+/// Bytes in the megabytes of the table.
 #[allow(clippy::cast_precision_loss)]
 pub fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6

@@ -132,6 +132,11 @@ impl Arguments {
         }
     }
 
+    /// What belongs to the option before it: `-f FILE`, `-fFILE`, `--file=FILE`.
+    pub(super) fn value(&mut self, option: &str) -> Result<OsString, Usage> {
+        self.0.value().map_err(|_| Usage(format!("{option} needs a value behind it (--help shows which)")))
+    }
+
     fn rest(mut self) -> Vec<OsString> {
         self.0.raw_args().map(Iterator::collect).unwrap_or_default()
     }

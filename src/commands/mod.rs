@@ -6,7 +6,10 @@
 mod args;
 mod check;
 mod completion;
+mod docs;
+mod explain;
 mod help;
+mod install;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
 mod man;
@@ -27,6 +30,7 @@ use crate::game::signals::Blocked;
 use crate::settings::Variable;
 use crate::settings::engine::row::AnySetting;
 use args::{Asked, Usage};
+pub use docs::{exit_code_table, markdown};
 pub use help::{all as help_all, short as help_short, version};
 use output::{print, say};
 
@@ -37,8 +41,10 @@ const COMMANDS: &[&Command] = &[
     &sdk::COMMAND,
     &rcon::COMMAND,
     &status::COMMAND,
+    &install::COMMAND,
     #[cfg(feature = "local-sdk")]
     &local_sdk::COMMAND,
+    &explain::COMMAND,
     &completion::COMMAND,
     &man::COMMAND,
     &help::COMMAND,

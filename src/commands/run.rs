@@ -12,10 +12,11 @@ use crate::game::signals::Blocked;
 use crate::game::stdio::stdin_ends;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
-use crate::machine::{Config, Notice};
+use crate::machine::{Config, Notice, catalogue};
 use crate::runtime::{self, Runtime};
 use crate::sdk::GrpcSdk;
-use crate::settings::{SdkMode, Settings, Variable, Warning};
+use crate::sdk::other_shim::{self, Mark, OtherShim};
+use crate::settings::{SdkMode, SdkSettings, Settings, Variable, Warning};
 
 /// Runs beside the game.
 #[must_use]
@@ -34,7 +35,7 @@ fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) 
         Ok(parsed) => parsed,
         Err(rejected) => return reject(&rejected),
     };
-    let log = match logging::start(&settings.log) {
+    let log = match logging::start(&settings.log, &environment) {
         Ok(log) => log,
         Err(error) => return refused("cannot start logging", &error),
     };
@@ -45,6 +46,7 @@ fn run(signals: Blocked, environment: Vec<Variable>, argv: Option<&[OsString]>) 
     if let Some(command) = program.filter(|_| reason == ExitReason::NotFound) {
         let name = command.name;
         log::error!(
+            id = catalogue::COMMAND_AS_PROGRAM;
             "{name} is a command of agones-shim: write agones-shim {name}, without -- (docker run --entrypoint)"
         );
     }
@@ -60,7 +62,7 @@ fn life(
     warnings: &[Warning],
 ) -> io::Result<ExitReason> {
     for warning in warnings {
-        log::warn!("{warning}");
+        log::warn!(id = catalogue::SETTING_WARNING; "{warning}");
     }
     // std seeds each such hasher anew from the kernel's random numbers.
     let chance = RandomState::new().hash_one(std::process::id());
@@ -79,9 +81,22 @@ fn life(
         None => signals.sidecar(environment, events.clone())?,
     };
     runtime::write(&started(&settings, argv.is_some()));
+    // Kept until the end: whoever comes second warns.
+    let _mark = mark(&settings.sdk);
     let sdk = GrpcSdk::new(settings.sdk.endpoint.clone(), settings.sdk.call_timeout);
     let argv = argv.unwrap_or_default().to_vec();
     Ok(Runtime::new(settings, config, sdk, processes, notifier, argv, (events, received))?.run())
+}
+
+/// Marks this process as the SDK server's one shim, and warns where there is another.
+fn mark(sdk: &SdkSettings) -> Option<Mark> {
+    if sdk.mode == SdkMode::Off {
+        return None;
+    }
+    other_shim::mark(&sdk.endpoint).unwrap_or_else(|OtherShim(pid)| {
+        runtime::write(&Notice::SecondShim { sdk: sdk.endpoint.to_string(), pid });
+        None
+    })
 }
 
 fn started(settings: &Settings, wrapper: bool) -> Notice {

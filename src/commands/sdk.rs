@@ -29,16 +29,16 @@ pub(super) static COMMAND: Command = Command {
     ],
     details: &["Answers are printed as JSON. Exit 75: no answer in time; 76: the SDK server refused."],
     reads: Reads::Some(sdk::CALL),
-    run: |args, environment| Ok(make(&parse(&args)?, environment)),
+    run: |args, environment| Ok(make(&parse(&args)?, &environment)),
 };
 
-fn make(call: &SdkCall, environment: Vec<Variable>) -> ExitReason {
-    let (settings, log) = match SdkSettings::read(environment) {
+fn make(call: &SdkCall, environment: &[Variable]) -> ExitReason {
+    let (settings, log) = match SdkSettings::read(environment.to_vec()) {
         Ok((settings, _)) => settings,
         Err(rejected) => return reject(&rejected),
     };
     // Without a logger of ours, gRPC's C core writes lines of its own to stderr.
-    let log = logging::start(&log);
+    let log = logging::start(&log, environment);
     let reason = match once::call(&settings, call) {
         Ok(Reply::Empty) => ExitReason::Stopped,
         Ok(Reply::GameServer(game_server)) => print(&(json::game_server(&game_server) + "\n")),

@@ -5,8 +5,10 @@
 //! handles that ask it, `spawn` says what a program is started with and
 //! `start_error` why it could not be. `stdio` owns the game's stdin, outputs
 //! and terminal; `job_control` is about the shim's own terminal. `hook` bounds
-//! the hooks, `signals` hears what this process gets. All `unsafe` is in `sys`.
+//! the hooks, `arguments` fills in what the child's have of the GameServer,
+//! `signals` hears what this process gets. All `unsafe` is in `sys`.
 
+pub(crate) mod arguments;
 pub mod child;
 pub(crate) mod group;
 pub mod hook;

@@ -12,6 +12,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -122,6 +124,16 @@ pub fn wait_for_signal(signals: Signals, timeout: Option<Duration>) -> Option<c_
 pub fn kill(target: c_int, signal: c_int) -> io::Result<()> {
     // SAFETY: kill takes no pointers.
     check(unsafe { libc::kill(target, signal) }).map(drop)
+}
+
+/// Whether this process may execute a file, its mount included.
+///
+/// # Errors
+/// EACCES: it may not, or nobody may because of `noexec`.
+pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path ends with a NUL and outlives the call.
+    check(unsafe { libc::access(path.as_ptr(), libc::X_OK) }).map(drop)
 }
 
 /// Ends the process, and runs nothing of what was registered for its end.

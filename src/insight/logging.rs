@@ -12,9 +12,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use env_logger::{Target, WriteStyle};
 use log::kv::{Error, Key, Value, VisitSource};
-use log::{Level, Log, Metadata, Record};
+use log::{Level, LevelFilter, Log, Metadata, Record};
 
-use crate::settings::{LogFormat, LogSettings};
+use crate::machine::catalogue;
+use crate::settings::{LogFormat, LogSettings, Variable};
 
 /// Lines that wait for a slow stderr; each has some 200 bytes.
 const QUEUE: usize = 1024;
@@ -22,6 +23,8 @@ const QUEUE: usize = 1024;
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Agones' name for who wrote a line.
 const SOURCE: &str = "agones-shim";
+/// The field with a message's id: in JSON alone, since text is for people.
+pub const ID: &str = "id";
 
 /// Writes out what is queued; kept until the process leaves.
 #[derive(Debug)]
@@ -50,11 +53,11 @@ enum Item {
     Flush(Sender<()>),
 }
 
-/// Starts logging for the whole process.
+/// Starts logging for the whole process. Levels have colours on a terminal, unless the environment has `NO_COLOR`.
 ///
 /// # Errors
 /// The system refuses a thread.
-pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
+pub fn start(settings: &LogSettings, environment: &[Variable]) -> io::Result<Flusher> {
     let (queue, items) = sync_channel(QUEUE);
     Builder::new().name("log".into()).spawn(move || write_lines(&items))?;
     let json = match settings.format {
@@ -62,44 +65,82 @@ pub fn start(settings: &LogSettings) -> io::Result<Flusher> {
         LogFormat::Text => false,
         LogFormat::Auto => !io::stderr().is_terminal(),
     };
+    // https://no-color.org: present and not empty, whatever it says. A terminal that can do nothing says so by TERM.
+    let has = |name: &str, value: &dyn Fn(&str) -> bool| {
+        environment.iter().any(|(known, is)| known == name && is.to_str().is_none_or(value))
+    };
+    let plain = has("NO_COLOR", &|value| !value.is_empty()) || has("TERM", &|value| value == "dumb");
+    let coloured = !plain && io::stderr().is_terminal();
     let logger = env_logger::Builder::new()
         .parse_filters(&settings.filter)
         .write_style(WriteStyle::Never)
         .target(Target::Pipe(Box::new(Queue { items: queue.clone(), dropped: 0, json })))
         .format(move |buffer, record| {
-            let line = if json { json_line(&stamp(), record) } else { text_line(&stamp(), record) };
+            let line = if json { json_line(&stamp(), record) } else { text_line(&stamp(), record, coloured) };
             buffer.write_all(line.as_bytes())
         })
         .build();
     log::set_max_level(logger.filter());
     // It fails where somebody else has set a logger: then that one writes.
-    let _ = log::set_boxed_logger(Box::new(Renamed(logger)));
+    let _ = log::set_boxed_logger(Box::new(Ours { logger, named: named(&settings.filter) }));
     grpcio::redirect_log();
     // The default hook would write to stderr by itself, and a full pipe would hold up the way out of a bug.
-    std::panic::set_hook(Box::new(|panic| log::error!("panic: {}", one_line(&panic.to_string()))));
+    std::panic::set_hook(Box::new(
+        |panic| log::error!(id = catalogue::PANIC; "panic: {}", one_line(&panic.to_string())),
+    ));
     Ok(Flusher(queue))
 }
 
+/// `debug` is for what agones-shim does: the inner life of the libraries it uses is for whoever names them, as in
+/// `ureq=debug`, or wants all there is, as in `trace`; their warnings are everybody's.
+///
 /// gRPC's C core logs without a target and calls a refused connection an
 /// error: its lines are for whoever asks for `grpc=trace`.
-struct Renamed(env_logger::Logger);
+struct Ours {
+    logger: env_logger::Logger,
+    /// The filter's modules.
+    named: Vec<String>,
+}
 
-impl Log for Renamed {
+impl Ours {
+    fn wants(&self, target: &str, level: Level) -> bool {
+        level <= Level::Warn
+            || is_in(target, env!("CARGO_CRATE_NAME"))
+            || self.named.iter().any(|name| is_in(target, name))
+    }
+}
+
+impl Log for Ours {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        self.0.enabled(metadata)
+        self.wants(metadata.target(), metadata.level()) && self.logger.enabled(metadata)
     }
 
     fn log(&self, record: &Record<'_>) {
         if record.target().is_empty() {
-            self.0.log(&record.to_builder().target("grpc").level(Level::Trace).build());
-        } else {
-            self.0.log(record);
+            if self.wants("grpc", Level::Trace) {
+                self.logger.log(&record.to_builder().target("grpc").level(Level::Trace).build());
+            }
+        } else if self.wants(record.target(), record.level()) {
+            self.logger.log(record);
         }
     }
 
     fn flush(&self) {
-        self.0.flush();
+        self.logger.flush();
     }
+}
+
+/// The modules that a filter names, its levels left out; `trace` by itself names them all.
+fn named(filter: &str) -> Vec<String> {
+    let directives = filter.split('/').next().unwrap_or_default().split(',');
+    let names = directives.filter_map(|directive| directive.split('=').next()).map(str::trim);
+    let names = names.map(|name| if name.eq_ignore_ascii_case("trace") { "" } else { name });
+    names.filter(|name| name.parse::<LevelFilter>().is_err()).map(str::to_owned).collect()
+}
+
+/// A target of this module, as env_logger takes it: by how it begins.
+fn is_in(target: &str, module: &str) -> bool {
+    target.starts_with(module)
 }
 
 fn write_lines(items: &Receiver<Item>) {
@@ -124,8 +165,9 @@ impl Write for Queue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.dropped > 0 {
             let message = format_args!("stderr was full: {} log lines were dropped", self.dropped);
-            let record = Record::builder().level(Level::Warn).args(message).build();
-            let notice = if self.json { json_line(&stamp(), &record) } else { text_line(&stamp(), &record) };
+            let id = (ID, catalogue::LINES_DROPPED);
+            let record = Record::builder().level(Level::Warn).args(message).key_values(&id).build();
+            let notice = if self.json { json_line(&stamp(), &record) } else { text_line(&stamp(), &record, false) };
             if self.items.try_send(Item::Line(notice.into_bytes())).is_ok() {
                 self.dropped = 0;
             }
@@ -141,8 +183,10 @@ impl Write for Queue {
     }
 }
 
-fn text_line(stamp: &str, record: &Record<'_>) -> String {
-    let mut line = format!("{stamp} {:<5} {}", record.level(), one_line(&record.args().to_string()));
+fn text_line(stamp: &str, record: &Record<'_>, coloured: bool) -> String {
+    let level = record.level();
+    let (colour, plain) = if coloured { (colour(level), "\x1b[0m") } else { ("", "") };
+    let mut line = format!("{stamp} {colour}{level:<5}{plain} {}", one_line(&record.args().to_string()));
     let mut fields = TextFields(&mut line);
     // Visiting our own fields cannot fail: no visitor here returns an error.
     let _ = record.key_values().visit(&mut fields);
@@ -150,10 +194,23 @@ fn text_line(stamp: &str, record: &Record<'_>) -> String {
     line
 }
 
+/// Red, yellow, green, and what is less is dim.
+fn colour(level: Level) -> &'static str {
+    match level {
+        Level::Error => "\x1b[1;31m",
+        Level::Warn => "\x1b[33m",
+        Level::Info => "\x1b[32m",
+        Level::Debug | Level::Trace => "\x1b[2m",
+    }
+}
+
 struct TextFields<'a>(&'a mut String);
 
 impl<'kvs> VisitSource<'kvs> for TextFields<'_> {
     fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), Error> {
+        if key.as_str() == ID {
+            return Ok(());
+        }
         let value = value.to_string();
         let plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '"' && c != '=';
         *self.0 += &if !value.is_empty() && value.chars().all(plain) {
@@ -166,12 +223,7 @@ impl<'kvs> VisitSource<'kvs> for TextFields<'_> {
 }
 
 fn json_line(stamp: &str, record: &Record<'_>) -> String {
-    let severity = match record.level() {
-        Level::Error => "error",
-        Level::Warn => "warning",
-        Level::Info => "info",
-        Level::Debug | Level::Trace => "debug",
-    };
+    let severity = catalogue::severity(record.level());
     let message = json_string(&record.args().to_string());
     let mut line =
         format!("{{\"time\":\"{stamp}\",\"severity\":\"{severity}\",\"source\":\"{SOURCE}\",\"message\":{message}");
@@ -263,22 +315,41 @@ mod tests {
     fn lines(fields: &[(&str, &str)]) -> (String, String) {
         let message = format_args!("stopping\nnow");
         let record = Record::builder().level(Level::Warn).args(message).key_values(&fields).build();
-        (text_line("T", &record), json_line("T", &record))
+        (text_line("T", &record, false), json_line("T", &record))
+    }
+
+    #[test]
+    fn a_filter_names_modules_and_a_level_names_none() {
+        assert_eq!(named("debug"), [""; 0]);
+        assert_eq!(named("trace"), [""], "everything");
+        assert_eq!(named("warn, ureq=debug,agones_shim::probe/debug"), ["ureq", "agones_shim::probe"]);
+    }
+
+    #[test]
+    fn levels_have_colours_where_they_are_wanted() {
+        let record = Record::builder().level(Level::Warn).args(format_args!("slow")).build();
+        assert_eq!(text_line("T", &record, true), "T \x1b[33mWARN \x1b[0m slow\n");
     }
 
     #[test]
     fn text_quotes_what_is_not_one_word() {
-        let (text, _) = lines(&[("reason", "connection refused"), ("port", "7777"), ("empty", ""), ("odd", "a=b\n")]);
+        let (text, _) = lines(&[
+            ("id", "stopping"),
+            ("reason", "connection refused"),
+            ("port", "7777"),
+            ("empty", ""),
+            ("odd", "a=b\n"),
+        ]);
         assert_eq!(text, "T WARN  stopping now reason=\"connection refused\" port=7777 empty=\"\" odd=\"a=b\\n\"\n");
     }
 
     #[test]
     fn json_has_agones_own_keys_and_escapes() {
-        let (_, json) = lines(&[("reason", "say \"hi\"\\\u{1}\u{7f}é")]);
+        let (_, json) = lines(&[("id", "stopping"), ("reason", "say \"hi\"\\\u{1}\u{7f}é")]);
         assert_eq!(
             json,
             "{\"time\":\"T\",\"severity\":\"warning\",\"source\":\"agones-shim\",\"message\":\"stopping\\nnow\",\
-             \"reason\":\"say \\\"hi\\\"\\\\\\u0001\\u007fé\"}\n"
+             \"id\":\"stopping\",\"reason\":\"say \\\"hi\\\"\\\\\\u0001\\u007fé\"}\n"
         );
     }
 

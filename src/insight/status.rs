@@ -12,6 +12,7 @@ mod json;
 mod listener;
 mod metrics;
 mod page;
+mod process;
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -131,9 +132,19 @@ struct Door<'a> {
     /// The oldest first.
     connections: Vec<Connection>,
     phase: Phase,
-    report: Option<(Report, Instant)>,
+    report: Option<Known>,
     /// A question is with the state thread.
     asked: bool,
+    /// It is about the GameServer too.
+    asked_game_server: bool,
+}
+
+/// The last report.
+struct Known {
+    report: Report,
+    at: Instant,
+    /// What it says of the GameServer is no older than it may be.
+    game_server: bool,
 }
 
 impl<'a> Door<'a> {
@@ -152,6 +163,7 @@ impl<'a> Door<'a> {
             phase,
             report: None,
             asked: false,
+            asked_game_server: false,
         }
     }
 
@@ -291,10 +303,16 @@ impl<'a> Door<'a> {
         if self.connections.iter().all(|connection| connection.question().is_none()) {
             return ControlFlow::Continue(());
         }
-        if !self.is_fresh(now) {
+        // A report for `/healthz` alone shows an old GameServer.
+        let game_server = self
+            .connections
+            .iter()
+            .any(|connection| connection.question().is_some_and(|(request, _)| request.page != Page::Healthz));
+        if !self.is_fresh(now, game_server) {
             if !self.asked {
                 self.asked = true;
-                if self.events.send(Event::StatusAsked).is_err() {
+                self.asked_game_server = game_server;
+                if self.events.send(Event::StatusAsked { game_server }).is_err() {
                     return ControlFlow::Break(());
                 }
                 match self.news.recv_timeout(ANSWER_SOON) {
@@ -307,18 +325,22 @@ impl<'a> Door<'a> {
         }
         let now = Instant::now();
         let report = self.report.take();
-        let fresh = report.as_ref().filter(|(_, at)| now.saturating_duration_since(*at) < FRESH);
+        let fresh = report.as_ref().filter(|known| now.saturating_duration_since(known.at) < FRESH);
         self.each_question(|request, since| match fresh {
-            Some((report, _)) => Some(page::answered(request, report)),
-            None if now.saturating_duration_since(since) >= ANSWER_TIMEOUT => Some(page::unanswered(request)),
-            None => None,
+            Some(known) if known.game_server || request.page == Page::Healthz => {
+                Some(page::answered(request, &known.report))
+            }
+            _ if now.saturating_duration_since(since) >= ANSWER_TIMEOUT => Some(page::unanswered(request)),
+            _ => None,
         });
         self.report = report;
         ControlFlow::Continue(())
     }
 
-    fn is_fresh(&self, now: Instant) -> bool {
-        self.report.as_ref().is_some_and(|(_, at)| now.saturating_duration_since(*at) < FRESH)
+    fn is_fresh(&self, now: Instant, game_server: bool) -> bool {
+        self.report
+            .as_ref()
+            .is_some_and(|known| now.saturating_duration_since(known.at) < FRESH && (known.game_server || !game_server))
     }
 
     fn each_question(&mut self, answer: impl Fn(page::Request, Instant) -> Option<Vec<u8>>) {
@@ -348,7 +370,8 @@ impl<'a> Door<'a> {
             News::Report(report) => {
                 self.asked = false;
                 self.phase = report.snapshot.phase;
-                self.report = Some((*report, Instant::now()));
+                let game_server = self.asked_game_server;
+                self.report = Some(Known { report: *report, at: Instant::now(), game_server });
             }
         }
     }

@@ -58,6 +58,12 @@ impl Calls {
         self.seen.push_back(Seen { at, via, method: request.method(), arguments: request.arguments(), refusal });
     }
 
+    /// There is a game that sends beats.
+    #[must_use]
+    pub fn has_beats(&self) -> bool {
+        self.counts.contains_key(Request::Health.method())
+    }
+
     /// The record as a JSON list, oldest first.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::counters::{Counter, List};
+use crate::manifest::spec::{Counter, List};
 
 /// `status.state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

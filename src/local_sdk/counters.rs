@@ -1,24 +1,13 @@
 //! Counters and Lists by the cluster's rules and in its words.
 //!
 //! Pure. Two views of each: what the GameServer shows, and what the SDK server
-//! answers before the batch has been written (AGONES.md sections 1.2, 1.3).
+//! answers before the batch has been written (measured with Agones 1.60).
 
 use std::collections::BTreeMap;
 
 use super::request::Refusal;
+use crate::manifest::spec::{Counter, LIST_MAX_CAPACITY, List};
 use crate::sdk::proto::beta;
-
-/// The largest List that Agones allows.
-pub const LIST_MAX_CAPACITY: i64 = 1000;
-
-/// A Counter's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counter {
-    /// Its count.
-    pub count: i64,
-    /// Its upper bound; 0 is a hard zero.
-    pub capacity: i64,
-}
 
 impl Counter {
     fn clamped(self) -> Self {
@@ -118,15 +107,6 @@ impl Counters {
         let counter = self.batched.get(name).or_else(|| self.shown.get(name));
         counter.copied().ok_or_else(|| Refusal::unknown(format!("counter not found: {name}")))
     }
-}
-
-/// A List's values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct List {
-    /// How many it holds.
-    pub capacity: i64,
-    /// Each at most once, in the order in which they came.
-    pub values: Vec<String>,
 }
 
 impl List {

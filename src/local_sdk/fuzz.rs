@@ -4,27 +4,34 @@
 use std::time::Duration;
 
 use super::gameserver::{GameServer, Setting};
-use super::manifest;
 use super::request::{Reply, Request};
 use super::routes::{self, Route};
-use super::spec::Spec;
 use super::{change::State, json};
+use crate::manifest;
+use crate::manifest::spec::Spec;
 
 fn setting(spec: &Spec) -> Setting {
     let ports = spec.ports.iter().map(|port| (port.name.clone(), 7000)).collect();
-    Setting { batch: Duration::from_millis(500), epoch: 1_700_000_000, address: "127.0.0.1".to_owned(), ports }
+    Setting {
+        batch: Duration::from_millis(500),
+        epoch: Duration::from_secs(1_700_000_000),
+        address: "127.0.0.1".to_owned(),
+        ports,
+    }
 }
 
 fn assert_json(text: &str) {
     assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "no JSON: {text}");
 }
 
-/// Arbitrary bytes as a manifest: it is refused with a reason, or a GameServer can be made of it and shown.
+/// Arbitrary bytes as a manifest: it is refused with a reason, or a GameServer can be made of it and shown; and
+/// `check -f` has something to say of it.
 ///
 /// # Panics
 ///
 /// When that does not hold: a bug in this module.
 pub fn manifest(bytes: &[u8]) {
+    manifest::fuzz::check(bytes);
     let text = String::from_utf8_lossy(bytes);
     match manifest::parse(&text) {
         Err(reason) => assert!(!reason.trim().is_empty(), "refused without a reason"),
@@ -93,7 +100,7 @@ fn carry_out(game_server: &mut GameServer, now: Duration, call: &Request) {
     // The line that is printed for each.
     assert!(!call.to_string().is_empty());
     match game_server.call(now, call, &mut Vec::new()) {
-        Ok(reply @ (Reply::GameServer(_) | Reply::Counter(_) | Reply::List(_) | Reply::Empty)) => {
+        Ok(reply @ (Reply::GameServer(_) | Reply::Counter(_) | Reply::List(_) | Reply::Empty | Reply::Text(_))) => {
             assert_json(&json::reply(&reply));
         }
         Ok(other) => panic!("{call}: {other:?}"),

@@ -9,15 +9,15 @@ use std::time::Duration;
 use super::change::{Change, State};
 use super::counters::{Counters, Lists};
 use super::health::{HealthWatch, Look};
+use super::json::Writer;
 use super::metadata;
 use super::request::{Code, Outcome, Refusal, Reply, Request};
-use super::spec::Spec;
 use super::stamp;
 use super::timers::{Timer, Timers};
+use crate::manifest::spec::Spec;
 use crate::sdk::proto::sdk::{self, game_server};
 
-/// How long the controller takes to see a state: about 25 ms pass from
-/// RequestReady to Ready (AGONES.md section 1.2).
+/// How long the controller takes to see a state: about 25 ms pass from RequestReady to Ready, measured with Agones 1.60.
 pub const CONTROLLER_DELAY: Duration = Duration::from_millis(25);
 
 /// The annotation that says when it was last allocated.
@@ -28,8 +28,8 @@ const LAST_ALLOCATED: &str = "agones.dev/last-allocated";
 pub struct Setting {
     /// The SDK server writes what was enqueued this much later.
     pub batch: Duration,
-    /// The wall clock's seconds when the server started.
-    pub epoch: i64,
+    /// The wall clock when the server started, since 1970.
+    pub epoch: Duration,
     /// Where the world sees it.
     pub address: String,
     /// Its ports, by name, as the world sees them.
@@ -50,6 +50,8 @@ pub struct GameServer {
     asked: Option<State>,
     reserve_for: Option<Duration>,
     deleted_at: Option<i64>,
+    /// When it was last allocated, by the wall clock.
+    allocated_at: Duration,
     labels: BTreeMap<String, String>,
     annotations: BTreeMap<String, String>,
     batched_labels: BTreeMap<String, String>,
@@ -80,6 +82,7 @@ impl GameServer {
             asked: None,
             reserve_for: None,
             deleted_at: None,
+            allocated_at: Duration::ZERO,
             labels: spec.labels,
             annotations: spec.annotations,
             batched_labels: BTreeMap::new(),
@@ -104,6 +107,12 @@ impl GameServer {
         self.deleted_at.is_some()
     }
 
+    /// No Shutdown() will show any more, or it does.
+    #[must_use]
+    pub fn is_at_its_end(&self) -> bool {
+        self.is_ending() || self.state == State::Unhealthy
+    }
+
     /// What `/gshealthz` says.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
@@ -126,7 +135,7 @@ impl GameServer {
     /// it answers OK and does nothing.
     ///
     /// # Errors
-    /// The refusals of AGONES.md section 1.3, in its words.
+    /// The refusals of Agones' SDK server 1.60, in its words.
     pub fn call(&mut self, now: Duration, request: &Request, changes: &mut Vec<Change>) -> Outcome {
         match request {
             Request::Ready => self.ask_for(now, State::RequestReady, None),
@@ -177,6 +186,7 @@ impl GameServer {
                 self.write_state(now, State::Unhealthy, "as asked", changes);
             }
             Request::LocalDelete => self.delete(now, "as asked", changes),
+            Request::LocalFleetScaleDown => return Ok(Reply::Text(self.fleet_scale_down())),
             Request::LocalReset => {}
             Request::LocalApiDelay(delay) => self.timers.hold_writes_until(now + *delay),
         }
@@ -188,13 +198,37 @@ impl GameServer {
     #[must_use]
     pub fn refusal(&self, request: &Request) -> Option<String> {
         match request {
-            Request::LocalAllocate => (self.state != State::Ready || self.is_deleted())
-                .then(|| format!("only a Ready GameServer can be allocated, this one is {}", self.ending())),
+            // One that is Allocated can be allocated once more: for games that take several matches.
+            Request::LocalAllocate => (!matches!(self.state, State::Ready | State::Allocated) || self.is_deleted())
+                .then(|| {
+                    format!("only a Ready or Allocated GameServer can be allocated, this one is {}", self.ending())
+                }),
             Request::LocalUnhealthy => (self.is_ending() || self.state == State::Unhealthy)
                 .then(|| format!("this GameServer is {} and stays that", self.ending())),
             Request::LocalDelete => self.is_deleted().then(|| "this GameServer is being deleted already".to_owned()),
             _ => None,
         }
+    }
+
+    /// Whether a Fleet that shrinks, or rolls, would remove it, as JSON. Agones never chooses one that is Allocated or
+    /// Reserved; among the others, any may go.
+    fn fleet_scale_down(&self) -> String {
+        let held = matches!(self.state, State::Allocated | State::Reserved);
+        let mut out = Writer::compact();
+        out.object(|out| {
+            out.field("state", |out| out.string(self.state.as_str()));
+            out.field("chosen", |out| out.raw(!held && !self.is_ending()));
+            out.field("reason", |out| {
+                out.string(if self.is_ending() {
+                    "it goes already"
+                } else if held {
+                    "a Fleet never removes an Allocated or Reserved GameServer"
+                } else {
+                    "a Fleet that shrinks or rolls removes it, whoever plays on it"
+                });
+            });
+        });
+        out.finish()
     }
 
     /// How its beats are.
@@ -217,7 +251,7 @@ impl GameServer {
     /// What Counters and Lists show, by `C.name` and `L.name`.
     pub fn numbers(&self) -> impl Iterator<Item = (String, i64)> + '_ {
         let counters = self.counters.shown().iter().map(|(name, counter)| (format!("C.{name}"), counter.count));
-        let length = |list: &super::counters::List| i64::try_from(list.values.len()).unwrap_or(i64::MAX);
+        let length = |list: &crate::manifest::spec::List| i64::try_from(list.values.len()).unwrap_or(i64::MAX);
         counters.chain(self.lists.shown().iter().map(move |(name, list)| (format!("L.{name}"), length(list))))
     }
 
@@ -346,7 +380,10 @@ impl GameServer {
 
     fn show_state(&mut self, now: Duration, to: State, by: &'static str, changes: &mut Vec<Change>) {
         if to == State::Allocated {
-            self.annotations.insert(LAST_ALLOCATED.to_owned(), stamp::rfc3339(self.wall(now)));
+            // Another one each time, however fast they come.
+            self.allocated_at = (self.setting.epoch + now).max(self.allocated_at + Duration::from_nanos(1));
+            let stamp = stamp::rfc3339_nano(unix_seconds(self.allocated_at), self.allocated_at.subsec_nanos());
+            self.annotations.insert(LAST_ALLOCATED.to_owned(), stamp);
         }
         let from = std::mem::replace(&mut self.state, to);
         let by = if to == State::Unhealthy && by.is_empty() { "health" } else { by };
@@ -431,8 +468,12 @@ impl GameServer {
     }
 
     fn wall(&self, now: Duration) -> i64 {
-        self.setting.epoch.saturating_add(i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+        unix_seconds(self.setting.epoch + now)
     }
+}
+
+fn unix_seconds(since_epoch: Duration) -> i64 {
+    i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! How the beats are judged (AGONES.md section 1.2). Pure: time is passed in.
+//! How beats are judged, by the rules of Agones' SDK server. Pure: time is passed in.
 
 use std::time::Duration;
 
-use super::spec::Health;
+use crate::manifest::spec::Health;
 
 /// The beats of one life.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //!
 //! `gameserver.rs` decides and knows no clock and no socket; `server.rs` owns
 //! it in one thread; `grpc.rs` and `http.rs` only translate. It shares with the
-//! shim nothing but the wire messages.
+//! shim the wire messages and the reader of manifests.
 
 mod calls;
 mod change;
@@ -16,7 +16,6 @@ mod grpc;
 mod health;
 mod http;
 mod json;
-mod manifest;
 mod metadata;
 mod options;
 mod origin;
@@ -25,30 +24,26 @@ mod ports;
 mod request;
 mod routes;
 mod server;
-mod spec;
 mod stamp;
 mod timers;
-pub mod yaml;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use calls::Via;
 use gameserver::Setting;
 use options::{Command, Options};
 use output::Output;
 use server::{Door, LocalServer};
-use spec::Spec;
 
 use crate::exit::ExitReason;
-
-/// The largest file that is read; Kubernetes itself keeps no object above 1.5 MiB.
-const MAX_MANIFEST: u64 = 4 << 20;
+use crate::manifest;
+use crate::manifest::spec::Spec;
 
 /// A command that cannot be carried out: why, and the exit code for that.
 struct Failure {
@@ -119,6 +114,13 @@ fn serve(options: Options) -> Result<(), Failure> {
     }
     let (ports_text, health) = (ports.describe(), spec.health.describe());
     output.line(format!("local-sdk: GameServer {}; ports: {ports_text}; health: {health}", spec.name));
+    if options.file.is_none() {
+        output.line(
+            "local-sdk: no -f: Counter players (capacity 1000) and List players are declared; a cluster has only what the \
+             manifest declares"
+                .to_owned(),
+        );
+    }
     let setting = setting(&options);
     drop(commands);
     LocalServer::new(options, spec, setting, ports, output).run(&inbox);
@@ -128,20 +130,12 @@ fn serve(options: Options) -> Result<(), Failure> {
 
 fn read_spec(options: &Options) -> Result<Spec, Failure> {
     let Some(path) = &options.file else { return Ok(Spec::default()) };
-    let read = File::open(path).and_then(|file| {
-        let mut text = String::new();
-        file.take(MAX_MANIFEST + 1).read_to_string(&mut text).map(|_| text)
-    });
-    let spec = match read {
-        Ok(text) if text.len() as u64 > MAX_MANIFEST => Err(format!("larger than {MAX_MANIFEST} bytes: no manifest")),
-        Ok(text) => manifest::parse(&text),
-        Err(error) => Err(error.to_string()),
-    };
+    let spec = manifest::read(File::open(path)).and_then(|text| manifest::parse(&text));
     spec.map_err(|error| Failure { reason: ExitReason::Config, message: format!("{}: {error}", path.display()) })
 }
 
 fn setting(options: &Options) -> Setting {
-    Setting { batch: options.batch, epoch: unix_seconds(), address: "127.0.0.1".to_owned(), ports: Vec::new() }
+    Setting { batch: options.batch, epoch: since_1970(), address: "127.0.0.1".to_owned(), ports: Vec::new() }
 }
 
 /// gRPC says of a port that it could not bind nothing but that.
@@ -176,7 +170,6 @@ fn system(message: String) -> Failure {
 /// Timestamps in a GameServer are the wall clock's. Read once: its jumps move
 /// nothing here.
 #[expect(clippy::disallowed_methods, reason = "metadata carries wall-clock stamps")]
-fn unix_seconds() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

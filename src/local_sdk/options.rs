@@ -24,11 +24,15 @@ Usage: agones-shim local-sdk [OPTION]...
   --batch-ms N         time from a state call until it shows [500]
   --min-port N         first port for portPolicy Dynamic and Passthrough [7000]
   --max-port N         last one [8000]
+  --grace-secs N       how long a stop waits for the GameServer to show Shutdown [10]
   --print-gameserver   print the GameServer as it was understood, and exit
   -h, --help           print this
 
 ADDR is IP:PORT, localhost:PORT or PORT (on 127.0.0.1). Port 0 picks a free one; the lines
 'local-sdk: grpc listening on IP:PORT' say which.
+
+At SIGTERM or SIGINT it stays, as the cluster's does, until the GameServer of a game that beats shows Shutdown or the
+grace is over, so that what ends together with it can drain. A second signal ends it at once.
 
 On the HTTP address, for people and tests:
   GET  /                  a page that shows all of this live, and has buttons for the following
@@ -36,6 +40,7 @@ On the HTTP address, for people and tests:
   POST /local/delete      what kubectl delete does    POST /local/reset       everything as at the start
   POST /local/api-delay   a number of seconds for which the API server answers no write: what was queued waits,
                           GetGameServer and the Counter calls wait with it, beats are answered
+  GET  /local/fleet-scale-down   whether a Fleet that shrinks would remove it, as JSON
   GET  /local/calls       the calls seen so far, as JSON
   GET  /local/watch       what the page shows, as JSON lines
 
@@ -68,6 +73,8 @@ pub struct Options {
     pub batch: Duration,
     /// Where Dynamic and Passthrough ports come from.
     pub ports: RangeInclusive<u16>,
+    /// How long a stop waits for the game's Shutdown().
+    pub grace: Duration,
 }
 
 impl Default for Options {
@@ -80,6 +87,7 @@ impl Default for Options {
             file: None,
             batch: Duration::from_millis(500),
             ports: 7000..=8000,
+            grace: Duration::from_secs(10),
         }
     }
 }
@@ -104,6 +112,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             Arg::Long("batch-ms") => {
                 options.batch =
                     Duration::from_millis(number("batch-ms", &value(&mut parser, "batch-ms")?, 0..=3_600_000)?);
+            }
+            Arg::Long("grace-secs") => {
+                options.grace =
+                    Duration::from_secs(number("grace-secs", &value(&mut parser, "grace-secs")?, 0..=3600)?);
             }
             Arg::Long("min-port") => min_port = port("min-port", &value(&mut parser, "min-port")?)?,
             Arg::Long("max-port") => max_port = port("max-port", &value(&mut parser, "max-port")?)?,
@@ -176,7 +188,8 @@ mod tests {
 
     #[test]
     fn each_option_has_its_effect() {
-        let line = "--grpc [::1]:0 --http=9000 --health off -f gs.yaml --batch-ms 20 --min-port 7100 --max-port 7200";
+        let line = "--grpc [::1]:0 --http=9000 --health off -f gs.yaml --batch-ms 20 --grace-secs 3 --min-port 7100 \
+                    --max-port 7200";
         let Ok(Command::Serve(options)) = read(line) else { panic!("serves") };
         let wanted = Options {
             grpc: "[::1]:0".parse().expect("an address"),
@@ -185,6 +198,7 @@ mod tests {
             file: Some("gs.yaml".into()),
             batch: Duration::from_millis(20),
             ports: 7100..=7200,
+            grace: Duration::from_secs(3),
         };
         assert_eq!(options, wanted);
         assert_eq!(read(&format!("{line} --print-gameserver")), Ok(Command::PrintGameServer(wanted)));
@@ -213,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_default() {
-        let Options { grpc, http, health, batch, ports, .. } = Options::default();
+        let Options { grpc, http, health, batch, ports, grace, .. } = Options::default();
         for default in [
             grpc.to_string(),
             http.expect("on").to_string(),
@@ -221,6 +235,7 @@ mod tests {
             batch.as_millis().to_string(),
             ports.start().to_string(),
             ports.end().to_string(),
+            grace.as_secs().to_string(),
         ] {
             assert!(HELP.contains(&format!("[{default}]\n")), "{default}");
         }

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-use super::spec::{PortPolicy, PortSpec, Protocol};
+use crate::manifest::spec::{PortPolicy, PortSpec, Protocol};
 
 /// The ports of one GameServer. Dropping it hands them back.
 #[derive(Debug, Default)]

@@ -41,12 +41,14 @@ pub enum Request {
     AddListValue(beta::AddListValueRequest),
     /// SDK RemoveListValue().
     RemoveListValue(beta::RemoveListValueRequest),
-    /// What the allocator does: only a Ready GameServer, and at once.
+    /// What the allocator does: a Ready GameServer, or an Allocated one once more, and at once.
     LocalAllocate,
     /// What the controller does when the game container has died.
     LocalUnhealthy,
     /// What `kubectl delete gs` does: a deletion timestamp, the state stays.
     LocalDelete,
+    /// Would a Fleet that shrinks remove it?
+    LocalFleetScaleDown,
     /// Everything as it was at the start.
     LocalReset,
     /// The API server answers no write for this long.
@@ -59,7 +61,12 @@ impl Request {
     pub fn is_local(&self) -> bool {
         matches!(
             self,
-            Self::LocalAllocate | Self::LocalUnhealthy | Self::LocalDelete | Self::LocalReset | Self::LocalApiDelay(_)
+            Self::LocalAllocate
+                | Self::LocalUnhealthy
+                | Self::LocalDelete
+                | Self::LocalFleetScaleDown
+                | Self::LocalReset
+                | Self::LocalApiDelay(_)
         )
     }
 
@@ -91,6 +98,7 @@ impl Request {
             Self::LocalAllocate => "local/allocate",
             Self::LocalUnhealthy => "local/unhealthy",
             Self::LocalDelete => "local/delete",
+            Self::LocalFleetScaleDown => "local/fleet-scale-down",
             Self::LocalReset => "local/reset",
             Self::LocalApiDelay(_) => "local/api-delay",
         }

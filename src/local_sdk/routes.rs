@@ -70,6 +70,7 @@ pub fn route(method: &str, target: &str, body: &[u8]) -> Result<Route, Refusal> 
         "/local/allocate" => ("POST", Route::Call(Request::LocalAllocate)),
         "/local/unhealthy" => ("POST", Route::Call(Request::LocalUnhealthy)),
         "/local/delete" => ("POST", Route::Call(Request::LocalDelete)),
+        "/local/fleet-scale-down" => ("GET", Route::Call(Request::LocalFleetScaleDown)),
         "/local/reset" => ("POST", Route::Call(Request::LocalReset)),
         "/local/api-delay" => {
             require(method, "POST")?;
@@ -286,6 +287,7 @@ mod tests {
             ("POST", "/local/allocate", "", "local/allocate"),
             ("POST", "/local/unhealthy", "", "local/unhealthy"),
             ("POST", "/local/delete", "", "local/delete"),
+            ("GET", "/local/fleet-scale-down", "", "local/fleet-scale-down"),
             ("POST", "/local/reset", "", "local/reset"),
             ("POST", "/local/api-delay", "2.5", "local/api-delay seconds=\"2.5\""),
             ("POST", "/local/api-delay", "{\"seconds\":30}", "local/api-delay seconds=\"30\""),
@@ -323,6 +325,7 @@ mod tests {
             ("PUT", "/v1beta1/counters/a", "{}", Code::Unimplemented),
             ("DELETE", "/v1beta1/lists/a", "", Code::Unimplemented),
             ("GET", "/v1beta1/lists/a:addValue", "", Code::Unimplemented),
+            ("POST", "/local/fleet-scale-down", "", Code::Unimplemented),
             ("GET", "/local/api-delay", "5", Code::Unimplemented),
             ("POST", "/local/api-delay", "", Code::InvalidArgument),
             ("POST", "/local/api-delay", "-1", Code::InvalidArgument),

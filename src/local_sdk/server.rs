@@ -15,8 +15,8 @@ use super::options::Options;
 use super::output::Output;
 use super::ports::{self, Ports};
 use super::request::{Code, Outcome, Refusal, Reply, Request};
-use super::spec::Spec;
 use crate::insight::page;
+use crate::manifest::spec::Spec;
 use crate::sdk::proto::sdk;
 
 /// A watcher that is this many GameServers behind is let go.
@@ -25,6 +25,8 @@ pub const WATCH_ROOM: usize = 64;
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
 /// Between tries of a call that waits for a slow API server.
 const LATER: Duration = Duration::from_millis(50);
+/// What shows at the end of a drain can be read for so long: a shim looks ten times a second.
+const SHOWN_FOR: Duration = Duration::from_millis(500);
 /// The most characters of a call or a change that are printed.
 const MAX_LINE: usize = 500;
 /// So many watchers; past it the oldest is let go.
@@ -195,9 +197,10 @@ impl LocalServer {
     pub fn run(mut self, commands: &Receiver<Command>) {
         self.feed.begin(Duration::ZERO, &self.game_server);
         self.publish(Duration::ZERO, &[Change::Placed]);
+        let (mut leave_at, mut shown_until) = (None, None);
         loop {
             let frame = (!self.viewers.is_empty()).then(|| self.feed.due());
-            let command = match self.game_server.next_deadline().into_iter().chain(frame).min() {
+            let command = match self.game_server.next_deadline().into_iter().chain(frame).chain(leave_at).min() {
                 None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at) => commands.recv_timeout(at.saturating_sub(self.start.elapsed())),
             };
@@ -206,11 +209,21 @@ impl LocalServer {
             self.game_server.tick(now, &mut changes);
             self.publish(now, &changes);
             match command {
-                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Ok(Command::Stop) if leave_at.is_some() || !self.has_to_drain() => break,
+                Ok(Command::Stop) => leave_at = Some(self.begin_to_drain(now)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(command) => self.perform(now, command),
             }
             self.show(now);
+            let Some(at) = leave_at else { continue };
+            if now >= at {
+                break;
+            }
+            if self.game_server.is_at_its_end() {
+                // Whoever waits for it to show has to see it.
+                leave_at = Some(at.min(*shown_until.get_or_insert(now + SHOWN_FOR)));
+            }
         }
         let now = self.start.elapsed();
         self.hand_back_ports(now);
@@ -219,6 +232,21 @@ impl LocalServer {
         self.output.line(format!("local-sdk: stopped after {:.3}s, {state}; {summary}", now.as_secs_f64()));
         drop((self.watchers, self.viewers));
         self.output.finish();
+    }
+
+    /// A game is there whose Shutdown() a stop waits for.
+    fn has_to_drain(&self) -> bool {
+        self.calls.has_beats() && !self.game_server.is_at_its_end() && !self.options.grace.is_zero()
+    }
+
+    fn begin_to_drain(&mut self, now: Duration) -> Duration {
+        let grace = self.options.grace;
+        let text = format!(
+            "waiting up to {}s for the GameServer to show Shutdown; a second signal ends it at once",
+            grace.as_secs()
+        );
+        self.print(now, "stopping", &text);
+        now + grace
     }
 
     fn perform(&mut self, now: Duration, command: Command) {

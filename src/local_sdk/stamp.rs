@@ -1,4 +1,4 @@
-//! Unix seconds as Kubernetes writes them. Pure; the Gregorian calendar only.
+//! Unix time as Kubernetes writes them. Pure; the Gregorian calendar only.
 
 /// `2026-11-29T22:47:27Z`.
 #[must_use]
@@ -7,6 +7,14 @@ pub fn rfc3339(unix_seconds: i64) -> String {
     let (year, month, day) = date(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// `2026-11-29T22:47:27.05812345Z`: UTC, with as many nanoseconds as it takes, as Agones writes down an allocation.
+#[must_use]
+pub fn rfc3339_nano(unix_seconds: i64, nanoseconds: u32) -> String {
+    let seconds = rfc3339(unix_seconds);
+    let fraction = format!(".{nanoseconds:09}");
+    format!("{}{}Z", seconds.trim_end_matches('Z'), fraction.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// The date that many days after 1970-01-01. Counted in years that begin in
@@ -29,7 +37,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::rfc3339;
+    use super::{rfc3339, rfc3339_nano};
 
     #[test]
     fn seconds_become_the_dates_that_calendars_show() {
@@ -42,6 +50,18 @@ mod tests {
             (-1, "1969-12-31T23:59:59Z"),
         ] {
             assert_eq!(rfc3339(seconds), wanted);
+        }
+    }
+
+    #[test]
+    fn nanoseconds_are_written_as_far_as_they_go() {
+        for (nanoseconds, wanted) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (5, "1970-01-01T00:00:00.000000005Z"),
+            (120_000_000, "1970-01-01T00:00:00.12Z"),
+            (999_999_999, "1970-01-01T00:00:00.999999999Z"),
+        ] {
+            assert_eq!(rfc3339_nano(0, nanoseconds), wanted);
         }
     }
 }

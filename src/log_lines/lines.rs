@@ -6,7 +6,11 @@
 //! it is passed over. The last line, while it has no end, is looked at when somebody says that it rests.
 
 use super::counted::CountedLines;
+use crate::machine::{Event, PlainLine};
 use crate::settings::Pattern;
+
+/// What is shown of a line, in bytes.
+const SHOWN: usize = 160;
 
 /// What is looked at of one line, in bytes.
 pub const LONGEST: usize = 64 * 1024;
@@ -23,21 +27,76 @@ pub struct Lines {
     pattern: Option<Pattern>,
     counted: Vec<CountedLines>,
     splitter: Splitter,
+    passed: Passed,
+}
+
+/// Lines that do not match, since somebody took note of them.
+#[derive(Clone, Debug, Default)]
+struct Passed {
+    lines: u32,
+    /// The beginning of the last one.
+    last: Vec<u8>,
+    plain: Option<PlainLine>,
+    /// One was found: the others are not looked for.
+    had_plain: bool,
+}
+
+impl Passed {
+    /// One more: a copy of its beginning, into room that is there already.
+    fn take(&mut self, line: &[u8], pattern: &Pattern) {
+        let beginning = &line[..line.len().min(SHOWN)];
+        self.lines = self.lines.saturating_add(1);
+        self.last.clear();
+        self.last.extend_from_slice(beginning);
+        if !self.had_plain && pattern.is_plain_in(line) {
+            self.had_plain = true;
+            self.plain = Some(PlainLine { line: shown(beginning), write: pattern.escaped() });
+        }
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).into_owned()
 }
 
 impl Lines {
     /// Nothing has been read yet.
     #[must_use]
     pub fn new(pattern: Option<Pattern>, counted: Vec<CountedLines>) -> Self {
-        Self { pattern, counted, splitter: Splitter::default() }
+        Self { pattern, counted, splitter: Splitter::default(), passed: Passed::default() }
+    }
+
+    /// Lines have passed that do not match.
+    #[must_use]
+    pub fn has_passed(&self) -> bool {
+        self.passed.lines > 0
+    }
+
+    /// One of them has the pattern as plain text.
+    #[must_use]
+    pub fn has_plain(&self) -> bool {
+        self.passed.plain.is_some()
+    }
+
+    /// Takes note of those that have passed.
+    pub fn take_passed(&mut self) -> Event {
+        Event::LinesPassed {
+            lines: std::mem::take(&mut self.passed.lines),
+            last: shown(&self.passed.last),
+            plain: self.passed.plain.take(),
+        }
     }
 
     /// Takes the next bytes; the number of lines that ended in them and are waited for.
     pub fn push(&mut self, bytes: &[u8]) -> u32 {
         let mut matches = 0;
-        let Self { pattern, counted, splitter } = self;
+        let Self { pattern, counted, splitter, passed } = self;
         splitter.push(bytes, |line| {
-            matches += u32::from(pattern.as_ref().is_some_and(|pattern| pattern.is_match(line)));
+            match pattern {
+                Some(pattern) if pattern.is_match(line) => matches += 1,
+                Some(pattern) => passed.take(line, pattern),
+                None => {}
+            }
             for counted in &mut *counted {
                 counted.look(line);
             }
@@ -66,6 +125,7 @@ impl Lines {
     /// The line that was waited for was seen.
     pub fn stop_waiting(&mut self) {
         self.pattern = None;
+        self.passed = Passed::default();
     }
 
     /// There is nothing to look for.

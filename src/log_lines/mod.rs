@@ -2,5 +2,6 @@
 
 pub mod counted;
 pub mod lines;
+pub mod passed;
 pub mod relay;
 pub mod watch;

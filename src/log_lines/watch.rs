@@ -9,11 +9,12 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 
 use super::lines::Lines;
+use super::passed::PassedLines;
 use super::relay::{Relay, Write};
 use crate::machine::Event;
 use crate::net::deadline::Deadline;
@@ -133,8 +134,12 @@ impl Tail {
 
     fn run(&mut self, commands: &Receiver<StopWaiting>, events: &Sender<Event>) {
         let mut interval = INTERVAL;
+        let mut passed = PassedLines::default();
         loop {
             let look = self.look_and_tell(events);
+            if let Some(event) = passed.report(&mut self.text.lines, Instant::now()) {
+                let _ = events.send(event);
+            }
             match commands.recv_timeout(if look.is_behind { Duration::ZERO } else { interval }) {
                 Ok(StopWaiting) => {
                     self.text.lines.stop_waiting();

@@ -21,7 +21,7 @@ pub(super) struct Allocation {
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
     /// Allocate() was called by the shim itself over this value of `last_allocated`.
-    own_allocation: Option<String>,
+    expected: Option<String>,
 }
 
 /// What a look shows, compared with the one before.
@@ -50,10 +50,12 @@ impl Machine {
     /// A look or a connection shows this; the one before is still the machine's.
     pub(super) fn allocation_looked(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let change = if self.is_own_allocation(game_server) { Change::Nothing } else { self.change(game_server) };
+        let is_own = self.self_allocation_looked(now, game_server, change, out);
         self.self_shutdown_looked(now, game_server, change);
         // A GameServer that is Allocated at the first look was allocated before this shim: an earlier one has run the
-        // hook, and a second run may be worse than none.
-        if change == Change::Changed && self.config.allocated_hook && is_allocated(game_server) && self.stop.is_none() {
+        // hook, and a second run may be worse than none. One of the shim's own has no match to tell of.
+        let is_news = change == Change::Changed && !is_own;
+        if is_news && self.config.allocated_hook && is_allocated(game_server) && self.stop.is_none() {
             out.push(Effect::Log(Notice::Allocated { name: game_server.name.clone() }));
             self.run_hook(variables::everything(game_server), out);
         }
@@ -61,13 +63,13 @@ impl Machine {
 
     /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
     pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
-        self.allocation.own_allocation = Some(game_server.last_allocated().to_owned());
+        self.allocation.expected = Some(game_server.last_allocated().to_owned());
     }
 
     fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
         let own = self
             .allocation
-            .own_allocation
+            .expected
             .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
         own.is_some()
     }

@@ -1,86 +1,131 @@
-//! Every message that the log can hold, with what to do about it: the README's
-//! table is made from this.
+//! Every message that the log can hold, with what to do about it: docs/messages.md and `agones-shim explain` are made
+//! from this.
 //!
-//! Levels, texts and fields come from the rows that are logged; only the
-//! remedies are written here, and the compiler asks for one for each.
+//! Levels, texts and fields come from the rows that are logged, ids from `message_id`; only the remedies are written here,
+//! and the compiler asks for one for each.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use log::Level;
 
+use super::message_id::Stage;
 use super::{Notice, ProcessEnd, StopReason};
 
-/// One row of the README's table.
+/// A message and its paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Info, warn, error; debug is not in the table.
+    /// Its name: `id` in JSON.
+    pub id: &'static str,
+    /// Where it is documented.
+    pub stage: Stage,
+    /// Info, warn, error; debug is not documented.
     pub level: Level,
     /// As it is logged.
-    pub text: String,
+    pub text: &'static str,
     /// The keys of its fields.
     pub fields: Vec<&'static str>,
     /// What to do about it; empty where there is nothing to do.
     pub remedy: &'static str,
 }
 
+/// The id of a warning about a setting.
+pub const SETTING_WARNING: &str = "setting-warning";
+/// The id of the error where an image's entrypoint was given a command of the shim.
+pub const COMMAND_AS_PROGRAM: &str = "command-as-program";
+/// The id of the warning about output that nobody reads.
+pub const OUTPUT_LOST: &str = "output-lost";
+/// The id of the warning about log lines that nobody reads.
+pub const LINES_DROPPED: &str = "lines-dropped";
+/// The id of a panic.
+pub const PANIC: &str = "panic";
+
 /// Lines that do not come from the machine.
-const OTHERS: [(Level, &str, &str); 5] = [
-    (Level::Warn, "`VARIABLE`: *value* ...", "The line says what the value leads to and what to write instead."),
+const OTHERS: [(&str, Stage, Level, &str, &str); 5] = [
     (
-        Level::Error,
-        "*program* was not found / is not executable / could not be started: ...",
-        "Correct what stands behind `--`: an absolute path, or a name in PATH; the file needs its x bit, and its \
-         interpreter or libraries.",
+        SETTING_WARNING,
+        Stage::Start,
+        Level::Warn,
+        "VARIABLE: VALUE ...",
+        "The line says what the value leads to and what to write instead. `agones-shim check` shows the same before the start.",
     ),
     (
+        COMMAND_AS_PROGRAM,
+        Stage::Start,
         Level::Error,
-        "the game's output cannot be looked at for AGONES_SHIM_READY_LOG: ...",
-        "The system gives no pipe, thread or pseudo-terminal: see its limits, and whether `/dev/pts` is mounted; or have the \
-         game log to a file and set `AGONES_SHIM_GAME_LOG_FILE`.",
+        "NAME is a command of agones-shim: write agones-shim NAME, without -- (docker run --entrypoint)",
+        "The image's entrypoint ends in `--`, so the words after the image are the game's. Run a command of the shim with \
+         `docker run --entrypoint /agones-shim IMAGE NAME`.",
     ),
     (
+        OUTPUT_LOST,
+        Stage::Game,
         Level::Warn,
         "the game's last output is lost: whatever reads it has stopped reading",
         "See what reads the container's stdout and stderr: it has read nothing for 3 s after the game's end.",
     ),
     (
+        LINES_DROPPED,
+        Stage::Insight,
         Level::Warn,
-        "stderr was full: *n* log lines were dropped",
+        "stderr was full: N log lines were dropped",
         "Whatever reads the log is too slow or has stopped. The shim itself was not held up.",
+    ),
+    (
+        PANIC,
+        Stage::Insight,
+        Level::Error,
+        "panic: ...",
+        "A bug in agones-shim: please report the line. It is followed by `thread-died` or `status-failed`, which say what \
+         comes of it.",
     ),
 ];
 
-/// Every message of level info and above, errors first.
+/// Every message of level info and above, in the order of a life.
 #[must_use]
 pub fn catalogue() -> Vec<Message> {
     let own = samples().into_iter().map(|notice| {
         let (level, text, fields) = notice.render();
+        let (stage, id) = notice.place();
         let fields = fields.into_iter().map(|(key, _)| key).collect();
-        Message { level, text: text.to_owned(), fields, remedy: notice.remedy() }
+        Message { id, stage, level, text, fields, remedy: notice.remedy() }
     });
-    let others =
-        OTHERS.map(|(level, text, remedy)| Message { level, text: text.to_owned(), fields: Vec::new(), remedy });
-    let mut all: Vec<Message> = own.chain(others).filter(|message| message.level <= Level::Info).collect();
-    // Stable: within a level in the order of a life.
-    all.sort_by_key(|message| message.level);
-    all
+    let others = OTHERS.map(|(id, stage, level, text, remedy)| {
+        let fields = Vec::new();
+        Message { id, stage, level, text, fields, remedy }
+    });
+    own.chain(others).filter(|message| message.level <= Level::Info).collect()
 }
 
-/// The table for the README, between its markers.
+/// The level as JSON lines have it.
+#[must_use]
+pub const fn severity(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warn => "warning",
+        Level::Info => "info",
+        Level::Debug | Level::Trace => "debug",
+    }
+}
+
+/// docs/messages.md, from its first heading of a stage on.
 #[must_use]
 pub fn markdown() -> String {
-    let mut out = "| level | message | fields | what to do |\n|---|---|---|---|\n".to_owned();
-    for message in catalogue() {
-        let level = message.level.as_str().to_ascii_lowercase();
-        let fields: Vec<String> = message.fields.iter().map(|field| format!("`{field}`")).collect();
-        let cell =
-            |text: &str| if text.is_empty() { "-".to_owned() } else { text.replace('|', "\\|").replace('<', "&lt;") };
-        out += &format!(
-            "| {level} | {} | {} | {} |\n",
-            cell(&message.text),
-            cell(&fields.join(", ")),
-            cell(message.remedy)
-        );
+    let mut out = String::new();
+    let all = catalogue();
+    for stage in Stage::ALL {
+        let _ = write!(out, "\n## {}\n", stage.heading());
+        for message in all.iter().filter(|message| message.stage == stage) {
+            let Message { id, level, text, fields, remedy, .. } = message;
+            let _ = write!(out, "\n### {id}\n\n{}: `{text}`\n", severity(*level));
+            if !fields.is_empty() {
+                let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+                let _ = write!(out, "\nFields: {}\n", fields.join(", "));
+            }
+            if !remedy.is_empty() {
+                let _ = write!(out, "\n{remedy}\n");
+            }
+        }
     }
     out
 }
@@ -96,7 +141,7 @@ impl Notice {
             | Self::SdkConnected { .. }
             | Self::SdkAttemptFailed { .. }
             | Self::SdkBack { .. }
-            | Self::SdkAnswers
+            | Self::SdkAnswers { .. }
             | Self::ReadyCalled { .. }
             | Self::Ready { .. }
             | Self::LivenessRecovered { .. }
@@ -110,6 +155,9 @@ impl Notice {
             | Self::MetadataWorks { .. }
             | Self::Allocated { .. }
             | Self::AllocatedHookEnded
+            | Self::Occupied
+            | Self::SelfAllocated { .. }
+            | Self::GivenBack { .. }
             | Self::Stopping { .. }
             | Self::ShutdownAcknowledged { .. }
             | Self::ShutdownAgain { .. }
@@ -122,7 +170,11 @@ impl Notice {
             Self::Waiting { .. } => {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
-            Self::WaitingReason { .. } => "See `reason`: something has changed, for the better or the worse.",
+            Self::WaitingReason { .. } => "`reason` is the new failure.",
+            Self::LineIsPlain { .. } => "Set `AGONES_SHIM_READY_LOG` to what `write` says.",
+            Self::SecondShim { .. } => {
+                "Take one of the two out of the Pod: the sidecar, where the game starts through the wrapper."
+            }
             Self::StillWaiting { .. } => {
                 "See `for` and `last_failure`. A probe: is it the right port or URL, and did the game start? The SDK \
                  server: is the container there, and is this its port?"
@@ -145,10 +197,10 @@ impl Notice {
                 "Unset `AGONES_SHIM_SDK` if this is a GameServer's Pod and nothing else speaks to Agones for it."
             }
             Self::NoBeats { .. } => {
-                "Is the container agones-gameserver-sidecar there and running, and is this its port? A slow start of it is no \
-                 harm if `spec.health.initialDelaySeconds` allows for it."
+                "Is the container agones-gameserver-sidecar there and running, and is this its port? A slow start of it is \
+                 harmless if `spec.health.initialDelaySeconds` allows for it."
             }
-            Self::SdkOff => "As set. Unset `AGONES_SHIM_SDK` to use Agones.",
+            Self::SdkOff => "As configured. Unset `AGONES_SHIM_SDK` to use Agones.",
             Self::ForeignGameServer { .. } => {
                 "Give each Pod with hostNetwork a port of its own for the SDK server (`spec.sdkServer.grpcPort` of the \
                  GameServer) and its name as `POD_NAME` (downward API, `metadata.name`), or drop hostNetwork. Until then \
@@ -195,7 +247,7 @@ impl Notice {
                 "The game died or hangs: its own log says why. Agones replaces the GameServer."
             }
             Self::HealthDisabled => "Remove `spec.health.disabled`, or delete the GameServer yourself.",
-            Self::BeatRejected { .. } => "See `error`; an SDK server that rejects beats is usually about to leave.",
+            Self::BeatRejected { .. } => "See `error`. An SDK server that rejects Health is usually about to stop.",
             Self::CounterClamped { .. } => {
                 "Raise `spec.counters.NAME.capacity` (or, with `AGONES_SHIM_COUNTER_CAPACITY=1`, the game's own maximum), \
                  or see whether the metric counts something else."
@@ -205,9 +257,10 @@ impl Notice {
                  CountsAndLists."
             }
             Self::ScrapeFailed { .. } => {
-                "See `reason`: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` and look for `AGONES_SHIM_COUNTER_METRIC`; \
-                 see that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`; compare `AGONES_SHIM_COUNTER_LOG` \
-                 with the lines that it writes."
+                "See `reason`, and ask the source by hand: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` or \
+                 `AGONES_SHIM_COUNTER_JSON_URL` and look for the metric or the pointer; run the program of \
+                 `AGONES_SHIM_COUNTER_EXEC`; check that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`; compare \
+                 `AGONES_SHIM_COUNTER_LOG` with the lines that the game writes."
             }
             Self::MetricMissing { .. } => {
                 "None while nobody plays. Else compare `AGONES_SHIM_COUNTER_METRIC` with the page, labels included."
@@ -228,9 +281,16 @@ impl Notice {
             Self::AllocatedHookFailed { .. } => {
                 "See `reason`: run the hook by hand; raise `AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS` if it needs longer."
             }
-            Self::Idle { .. } => "As set. If players were on it: does the Counter's source count them?",
-            Self::TooOld { .. } => "As set: a Fleet replaces it, where it is needed.",
-            Self::StopRepeated => "None: somebody was impatient. Agones may call the GameServer Unhealthy.",
+            Self::SelfAllocateFailed { .. } => "See `error`: the SDK server refuses the call; its own log says why.",
+            Self::AllocateOverdue { .. } => {
+                "See the SDK server's log: it cannot write, most likely because its API server is slow or refuses it."
+            }
+            Self::KeptForOthers { .. } => {
+                "None: whoever allocated it ends it. If nobody does, call Shutdown() on it, and a Fleet replaces it."
+            }
+            Self::Idle { .. } => "As configured. If there were players: does the Counter's source count them?",
+            Self::TooOld { .. } => "As configured: a Fleet replaces it if it is needed.",
+            Self::StopRepeated => "None: a second signal asked for it. Agones may call the GameServer Unhealthy.",
             Self::ShutdownFailed { .. } => {
                 "None at first: it is tried again until `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`."
             }
@@ -267,7 +327,10 @@ impl Notice {
                 "Raise `AGONES_SHIM_STOP_TIMEOUT_SECS`, or set `AGONES_SHIM_STOP_SIGNAL` to the signal on which the game saves \
                  and leaves."
             }
-            Self::ChildNotStarted { .. } => "`error` names the program and what to do.",
+            Self::ChildNotStarted { .. } => {
+                "`error` says which: correct what stands behind `--` (an absolute path, or a name in PATH; the file needs its x bit, \
+                 its interpreter and libraries), or give the system what it lacks (pipes, threads, pseudo-terminals)."
+            }
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
             Self::EndedBeforeReady { .. } => {
                 "Hold its stdin open: `AGONES_SHIM_STOP_LINE` with the game's stop command, `docker run -i`, or `stdin: true` \
@@ -275,6 +338,10 @@ impl Notice {
             }
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
+            }
+            Self::ArgumentsNotFilled { .. } => {
+                "Name, address, port, and `PORT_` with the name of a port in `spec.ports`, in capitals, are known with an SDK \
+                 server; a literal `$(` is written `$$(`."
             }
             Self::ThreadDied { .. } => "A bug in agones-shim: please report the line.",
             Self::StatusNotServed { .. } => {
@@ -298,6 +365,8 @@ fn samples() -> Vec<Notice> {
     vec![
         N::Started { version: "", mode: "", sdk: text(), readiness: text() },
         N::Waiting { reason: text() },
+        N::LineIsPlain { line: text(), write: text() },
+        N::SecondShim { sdk: text(), pid: None },
         N::WaitingReason { reason: text() },
         N::StillWaiting { waiting_for: text(), waited: time, last_failure: text() },
         N::Served { after: time, sdk: text() },
@@ -306,7 +375,7 @@ fn samples() -> Vec<Notice> {
         N::SdkLost { error: text() },
         N::SdkBack { restarted: true, away: time },
         N::SdkUnanswered { call: "", error: text() },
-        N::SdkAnswers,
+        N::SdkAnswers { call: "" },
         N::ProbeOnly { waited: time, error: text() },
         N::SdkRequired { waited: time, error: text() },
         N::SdkOff,
@@ -351,6 +420,12 @@ fn samples() -> Vec<Notice> {
         N::Allocated { name: text() },
         N::AllocatedHookEnded,
         N::AllocatedHookFailed { reason: text() },
+        N::Occupied,
+        N::SelfAllocated { after: time },
+        N::SelfAllocateFailed { error: text() },
+        N::AllocateOverdue { state: text(), after: time },
+        N::KeptForOthers { reason: text() },
+        N::GivenBack { empty_for: time },
         N::Idle { empty_for: time },
         N::TooOld { ready_for: time },
         N::Stopping { reason: StopReason::Signal },
@@ -378,6 +453,7 @@ fn samples() -> Vec<Notice> {
         N::ChildEnded { end: ProcessEnd::Exited(0) },
         N::EndedBeforeReady { stdin_ends: true },
         N::StartedWithoutAddress { waited: time },
+        N::ArgumentsNotFilled { names: text() },
         N::ThreadDied { thread: "", message: text() },
         N::StatusServed { addr: text() },
         N::StatusNotServed { addr: text(), error: text() },
@@ -405,6 +481,19 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_words_that_name_one_message_each() {
+        let mut ids: Vec<&str> = samples().iter().map(Notice::id).chain(OTHERS.map(|other| other.0)).collect();
+        let all = ids.len();
+        for id in &ids {
+            let is_plain = id.split('-').all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()));
+            assert!(is_plain, "{id}");
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+    }
+
+    #[test]
     fn every_warning_and_error_says_what_to_do() {
         for message in catalogue() {
             assert!(message.level == Level::Info || !message.remedy.is_empty(), "{message:?}");
@@ -413,9 +502,9 @@ mod tests {
 
     #[test]
     fn messages_can_be_told_apart() {
-        let mut texts: Vec<String> = catalogue().into_iter().map(|message| message.text).collect();
+        let mut texts: Vec<&str> = catalogue().into_iter().map(|message| message.text).collect();
         let all = texts.len();
-        texts.sort();
+        texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), all);
     }

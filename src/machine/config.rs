@@ -42,6 +42,8 @@ pub struct Config {
     pub labels: Vec<KeyValue>,
     pub annotations: Vec<KeyValue>,
     pub allocated_hook: bool,
+    pub allocate_on_players: bool,
+    pub empty_ready: Option<Duration>,
     pub idle_shutdown: Option<Duration>,
     /// A tenth more or less than what was set.
     pub max_age: Option<Duration>,
@@ -96,6 +98,8 @@ impl Config {
             labels: settings.metadata.labels.clone(),
             annotations: settings.metadata.annotations.clone(),
             allocated_hook: settings.allocation.hook.is_some(),
+            allocate_on_players: settings.allocation.on_players,
+            empty_ready: settings.allocation.empty_ready,
             idle_shutdown: settings.allocation.idle_shutdown,
             max_age: settings.allocation.max_age.map(|age| jittered(age, chance)),
             pod_hostname,

@@ -64,6 +64,11 @@ impl CounterState {
         &self.name
     }
 
+    /// What a warning says of it while the SDK server rejects it.
+    pub(super) fn rejection(&self) -> Option<Notice> {
+        Some(Notice::CounterRejected { name: self.name.clone(), error: self.rejected.clone()? })
+    }
+
     /// `failure` is why there is no reading.
     pub(super) fn snapshot(&self, failure: Option<&String>) -> CounterSnapshot {
         CounterSnapshot {

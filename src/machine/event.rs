@@ -30,6 +30,15 @@ pub enum Event {
     /// So many more lines were written that match `AGONES_SHIM_READY_LOG`, or have
     /// `AGONES_SHIM_READY_TEXT` in them.
     LinesSeen(u32),
+    /// So many more lines were written that do not match `AGONES_SHIM_READY_LOG`: told at most once in 5 s.
+    LinesPassed {
+        /// How many.
+        lines: u32,
+        /// The beginning of the last of them.
+        last: String,
+        /// The first that has the pattern in it as plain text.
+        plain: Option<PlainLine>,
+    },
     /// The call that was under way has ended.
     Answered(Answer),
     /// Wrapper: the child's program runs.
@@ -63,10 +72,23 @@ pub enum Event {
         /// What it said.
         message: String,
     },
-    /// The status endpoint wants to know how things stand. Means nothing to the machine: the runtime answers.
-    StatusAsked,
+    /// The status endpoint wants to know how things stand, the GameServer too where `game_server` says so. The runtime
+    /// answers.
+    StatusAsked {
+        /// Somebody will see what is known of the GameServer.
+        game_server: bool,
+    },
     /// A deadline of [`super::Machine::next_deadline`] has passed.
     Tick,
+}
+
+/// A line that has a regular expression in it as plain text, and does not match it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainLine {
+    /// Its beginning.
+    pub line: String,
+    /// The expression that would match.
+    pub write: String,
 }
 
 /// What a source of counts said.
@@ -219,7 +241,7 @@ pub struct CallError {
     pub message: String,
 }
 
-/// As coarse as AGONES.md section 1.2 allows: codes differ between versions.
+/// No finer than this: codes differ between Agones' versions, and Counters and Lists answer UNKNOWN whatever is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallErrorKind {
     /// Nothing listens, or the connection broke.

@@ -52,10 +52,12 @@ pub(super) struct Link {
     pub(super) unread: bool,
     /// It is to be read when no more urgent call is waiting.
     look: bool,
+    /// When it was last to be read because somebody asked how things stand.
+    status_look: Option<Instant>,
     /// The first beat waits for that: a shim that was restarted must not beat for a game that is dead.
     beat_after_look: bool,
-    /// A call got no answer, and a warning has said so.
-    unanswered: bool,
+    /// This call got no answer, and a warning has said so.
+    unanswered: Option<&'static str>,
 }
 
 impl Answer {
@@ -66,11 +68,6 @@ impl Answer {
             CallErrorKind::DeadlineExceeded => matches!(self, Self::Health(_)),
             CallErrorKind::Rejected => false,
         })
-    }
-
-    /// It comes out of what the SDK server knows of its API server: held while that is slow.
-    fn is_read(&self) -> bool {
-        matches!(self, Self::GameServer(_) | Self::GetCounter(_) | Self::UpdateCounter(_) | Self::GetList(_))
     }
 }
 
@@ -154,7 +151,7 @@ impl Machine {
     pub(super) fn link_lost(&mut self, now: Instant, error: &CallError, out: &mut Effects) {
         self.link.up = false;
         self.link.look = false;
-        self.link.unanswered = false;
+        self.link.unanswered = None;
         self.link.lost_at = Some(now);
         self.link.changed = Some(now);
         self.link.last_error.clone_from(&error.message);
@@ -164,21 +161,26 @@ impl Machine {
         self.readiness.disconnected();
     }
 
-    /// Says once that calls are left without an answer, and once that they are answered again.
+    /// Says once that a call is left without an answer, and once that it is answered again. Ready() and Shutdown() have
+    /// lines of their own.
     pub(super) fn note_unanswered(&mut self, answer: &Answer, out: &mut Effects) {
-        if matches!(answer, Answer::Connected(_) | Answer::Health(_)) || !self.link.up {
+        if matches!(answer, Answer::Connected(_) | Answer::Health(_) | Answer::Ready(_) | Answer::Shutdown(_)) {
             return;
         }
         let failed = |error: &&CallError| {
             error.kind == CallErrorKind::DeadlineExceeded || matches!(answer, Answer::GameServer(_))
         };
-        if let Some(error) = answer.error().filter(failed) {
-            if !std::mem::replace(&mut self.link.unanswered, true) {
-                let call = answer.method();
+        let call = answer.method();
+        match answer.error().filter(failed) {
+            Some(error) if self.link.up && self.link.unanswered.is_none() => {
+                self.link.unanswered = Some(call);
                 out.push(Effect::Log(Notice::SdkUnanswered { call, error: error.message.clone() }));
             }
-        } else if answer.is_read() && std::mem::take(&mut self.link.unanswered) {
-            out.push(Effect::Log(Notice::SdkAnswers));
+            None if self.link.unanswered == Some(call) => {
+                self.link.unanswered = None;
+                out.push(Effect::Log(Notice::SdkAnswers { call }));
+            }
+            _ => {}
         }
     }
 
@@ -189,6 +191,17 @@ impl Machine {
     /// Reads the GameServer when no more urgent call is waiting. With the link down, its return brings a look anyway.
     pub(super) fn look_soon(&mut self) {
         self.link.look = self.link.up;
+    }
+
+    /// Somebody will see what is known of the GameServer: it is read where that is a health interval old, and no sooner
+    /// again than after another, whatever came of it.
+    pub(super) fn look_for_status(&mut self, now: Instant) {
+        let interval = self.health_interval();
+        let is_old = |at: Option<Instant>| at.is_none_or(|at| now - at >= interval);
+        if self.link.up && self.stop.is_none() && is_old(self.seen_at.game_server) && is_old(self.link.status_look) {
+            self.link.status_look = Some(now);
+            self.look_soon();
+        }
     }
 
     fn first_look_failed(&mut self, now: Instant) {
@@ -225,6 +238,7 @@ impl Machine {
         } else {
             self.held_start_look_failed(now);
             self.first_look_failed(now);
+            self.self_allocation_look_failed(now);
         }
         if std::mem::take(&mut self.link.beat_after_look) {
             self.beat_at_once();
@@ -242,6 +256,7 @@ impl Machine {
         }
         if looked {
             self.shut_down_if_due(now, out);
+            self.self_allocate_if_due(now, out);
         }
     }
 

@@ -72,6 +72,11 @@ impl ListState {
         &self.name
     }
 
+    /// What a warning says of it while the SDK server rejects it.
+    pub(super) fn rejection(&self) -> Option<Notice> {
+        Some(Notice::ListRejected { name: self.name.clone(), error: self.rejected.clone()? })
+    }
+
     /// `failure` is why there is no reading.
     pub(super) fn snapshot(&self, failure: Option<&String>) -> ListSnapshot {
         let nameless = self.nameless.then(|| "the answer has no names in it".to_owned());

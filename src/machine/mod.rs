@@ -6,7 +6,8 @@
 //! and goes), `readiness` (from the first round to Ready), `health` (liveness and beats),
 //! `publish` with `counter` and `list`, `metadata` (labels and annotations),
 //! `read_back` (what was published is believed once it shows),
-//! `allocation` (allocations and their hook), `self_shutdown` (idle and old servers),
+//! `allocation` (allocations and their hook), `self_allocation` (players allocate a server, and it is given back),
+//! `self_shutdown` (idle and old servers),
 //! `stop` (the way out).
 
 mod allocation;
@@ -19,12 +20,14 @@ mod health;
 mod held_start;
 mod link;
 mod list;
+mod message_id;
 mod metadata;
 mod notice;
 mod phase;
 mod publish;
 mod read_back;
 mod readiness;
+mod self_allocation;
 mod self_shutdown;
 mod snapshot;
 mod stop;
@@ -39,10 +42,12 @@ use std::time::{Duration, Instant};
 pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
 pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, ProbeReport, Reading};
+pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, PlainLine, ProbeReport, Reading};
 pub use notice::{Notice, seconds};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
+
+pub(crate) use self::variables::address_names;
 
 use self::allocation::Allocation;
 use self::health::Health;
@@ -51,6 +56,7 @@ use self::link::Link;
 use self::metadata::Metadata;
 use self::publish::Publication;
 use self::readiness::Readiness;
+use self::self_allocation::SelfAllocation;
 use self::self_shutdown::SelfShutdown;
 use self::snapshot::SeenAt;
 use self::stop::Stop;
@@ -88,6 +94,7 @@ pub struct Machine {
     publications: Vec<Publication>,
     metadata: Metadata,
     allocation: Allocation,
+    self_allocation: SelfAllocation,
     self_shutdown: SelfShutdown,
     stop: Option<Stop>,
     /// The game server as it was last seen, if ever.
@@ -108,6 +115,7 @@ impl Machine {
             publications: config.publishes.iter().map(Publication::new).collect(),
             metadata: Metadata::new(&config),
             allocation: Allocation::default(),
+            self_allocation: SelfAllocation::default(),
             self_shutdown: SelfShutdown::default(),
             config,
             started: now,
@@ -183,7 +191,8 @@ impl Machine {
     fn take_event(&mut self, now: Instant, event: Event, out: &mut Effects) {
         match event {
             // The runtime tells the hooks of the child's number; nothing else follows from its start.
-            Event::Tick | Event::StatusAsked | Event::ChildStarted { .. } => {}
+            Event::Tick | Event::ChildStarted { .. } | Event::StatusAsked { game_server: false } => {}
+            Event::StatusAsked { game_server: true } => self.look_for_status(now),
             Event::StopRequested(at) => self.stop_requested(now, at, out),
             Event::ReadinessPassed(reports) => {
                 self.readiness_passed(now, out);
@@ -200,6 +209,7 @@ impl Machine {
             Event::HealthDue => self.health_due(now, out),
             Event::Scraped { source, outcome } => self.scraped(now, source, outcome, out),
             Event::LinesSeen(lines) => self.lines_seen(lines, out),
+            Event::LinesPassed { lines, last, plain } => self.lines_passed(lines, last, plain, out),
             Event::Answered(answer) => self.answered(now, answer, out),
             Event::ChildEnded { end, held_terminal } => self.child_ended(now, end, held_terminal, out),
             Event::ChildNotStarted(reason) => self.child_not_started(reason, out),
@@ -226,7 +236,7 @@ impl Machine {
             Answer::Connected(_) => unreachable!("taken above"),
             Answer::GameServer(outcome) => self.game_server_answered(now, began, outcome, out),
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
-            Answer::Allocate(outcome) => self.allocate_answered(now, outcome, out),
+            Answer::Allocate(outcome) => self.allocate_answered(now, began, outcome, out),
             Answer::Shutdown(outcome) => self.shutdown_answered(now, outcome, out),
             Answer::Health(outcome) => self.beat_answered(now, outcome, out),
             Answer::GetCounter(outcome) => self.counter_answered(now, call, outcome.map(Some), out),
@@ -249,8 +259,8 @@ impl Machine {
             Timer::WaitReport => self.report_wait(now, out),
             Timer::ReadyLook => self.next_look_due(out),
             Timer::AddressLook => self.held_start_look_due(),
-            Timer::Look | Timer::ReadBack => self.look_soon(),
-            Timer::PublishRetry => self.publish_retry_due(),
+            Timer::Look | Timer::ReadBack | Timer::SelfAllocationLook => self.look_soon(),
+            Timer::PublishRetry => self.publish_retry_due(now, out),
             Timer::MetadataRetry => self.metadata_retry_due(),
             Timer::AllocationLook => self.allocation_look_due(now),
             Timer::ShutdownStep
@@ -262,8 +272,8 @@ impl Machine {
         }
     }
 
-    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() whose
-    /// cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
+    /// Which call is made next, the most urgent first. A beat waits for nothing but Shutdown(), and for a Ready() or
+    /// Allocate() whose cause was read immediately before: whatever else hangs, it hangs once, and then comes the beat.
     fn next_call(&mut self) -> Option<Call> {
         if self.config.sdk == SdkMode::Off {
             return None;
@@ -271,11 +281,14 @@ impl Machine {
         if !self.link.up {
             return self.connect_call();
         }
-        let urgent = self.readiness.is_urgent() || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
+        let urgent = self.readiness.is_urgent()
+            || self.self_allocation.is_urgent()
+            || self.stop.as_ref().is_some_and(Stop::calls_shutdown);
         let beat = if urgent { None } else { self.next_beat() };
         beat.or_else(|| self.next_stop_call())
             .or_else(|| self.next_held_start_call())
             .or_else(|| self.readiness.next_call())
+            .or_else(|| self.self_allocation.next_call())
             .or_else(|| self.next_beat())
             .or_else(|| self.next_link_look())
             .or_else(|| self.next_metadata_call())
@@ -301,7 +314,7 @@ impl Machine {
                 };
                 (what, self.link.last_error.clone())
             }
-            Phase::Waiting => ("the readiness probes", self.readiness.last_failure().to_owned()),
+            Phase::Waiting => ("the readiness probes", self.not_ready_because()),
             Phase::Served if !self.link.up => ("the SDK server", self.link.last_error.clone()),
             Phase::Served => ("Agones to show Ready", self.unconfirmed_because()),
             Phase::Ready | Phase::Stopping | Phase::Gone => return None,

@@ -16,6 +16,8 @@ use crate::exit::ProcessEnd;
 pub enum Notice {
     Started { version: &'static str, mode: &'static str, sdk: String, readiness: String },
     Waiting { reason: String },
+    LineIsPlain { line: String, write: String },
+    SecondShim { sdk: String, pid: Option<i32> },
     WaitingReason { reason: String },
     StillWaiting { waiting_for: String, waited: Duration, last_failure: String },
     Served { after: Duration, sdk: String },
@@ -24,7 +26,7 @@ pub enum Notice {
     SdkLost { error: String },
     SdkBack { restarted: bool, away: Duration },
     SdkUnanswered { call: &'static str, error: String },
-    SdkAnswers,
+    SdkAnswers { call: &'static str },
     ProbeOnly { waited: Duration, error: String },
     SdkRequired { waited: Duration, error: String },
     SdkOff,
@@ -69,6 +71,12 @@ pub enum Notice {
     Allocated { name: String },
     AllocatedHookEnded,
     AllocatedHookFailed { reason: String },
+    Occupied,
+    SelfAllocated { after: Duration },
+    SelfAllocateFailed { error: String },
+    AllocateOverdue { state: String, after: Duration },
+    KeptForOthers { reason: String },
+    GivenBack { empty_for: Duration },
     Idle { empty_for: Duration },
     TooOld { ready_for: Duration },
     Stopping { reason: StopReason },
@@ -96,6 +104,7 @@ pub enum Notice {
     ChildEnded { end: ProcessEnd },
     EndedBeforeReady { stdin_ends: bool },
     StartedWithoutAddress { waited: Duration },
+    ArgumentsNotFilled { names: String },
     ThreadDied { thread: &'static str, message: String },
     StatusServed { addr: String },
     StatusNotServed { addr: String, error: String },
@@ -129,6 +138,20 @@ impl Notice {
             Self::WaitingReason { reason } => {
                 (Info, "the game server is not ready for another reason now", vec![("reason", reason.clone())])
             }
+            Self::LineIsPlain { line, write } => (
+                Warn,
+                "a line has AGONES_SHIM_READY_LOG as plain text, but as a regular expression that does not match it",
+                vec![("line", line.clone()), ("write", write.clone())],
+            ),
+            Self::SecondShim { sdk, pid } => (
+                Warn,
+                "ANOTHER AGONES-SHIM HAS THIS SDK SERVER: both send Ready(), beats and Shutdown() for one GameServer, so that \
+                 the stop of one ends the game of the other; run one of them, as wrapper or as sidecar",
+                vec![
+                    ("sdk", sdk.clone()),
+                    ("pid", pid.map_or("that of another container".to_owned(), |pid| pid.to_string())),
+                ],
+            ),
             Self::StillWaiting { waiting_for, waited, last_failure } => (
                 Warn,
                 "still waiting",
@@ -163,7 +186,9 @@ impl Notice {
                  its API server is slow or away)",
                 vec![("call", (*call).into()), ("error", error.clone())],
             ),
-            Self::SdkAnswers => (Info, "the SDK server answers its calls again", vec![]),
+            Self::SdkAnswers { call } => {
+                (Info, "the SDK server answers its calls again", vec![("call", (*call).into())])
+            }
             Self::ProbeOnly { waited, error } => (
                 Warn,
                 "NO AGONES SDK SERVER: running probe-only, nothing is reported to Agones; still trying every second \
@@ -349,6 +374,33 @@ impl Notice {
             Self::AllocatedHookFailed { reason } => {
                 (Warn, "the hook of the allocation failed, going on all the same", vec![("reason", reason.clone())])
             }
+            Self::Occupied => {
+                (Info, "Ready with players on (AGONES_SHIM_ALLOCATE_ON_PLAYERS): calling Allocate()", vec![])
+            }
+            Self::SelfAllocated { after } => {
+                (Info, "the GameServer shows Allocated, by its players", vec![("after", seconds(*after))])
+            }
+            Self::SelfAllocateFailed { error } => (
+                Warn,
+                "Allocate() failed with players on, trying again every 5 s: until then a Fleet may remove this server",
+                vec![("error", error.clone())],
+            ),
+            Self::AllocateOverdue { state, after } => (
+                Warn,
+                "Allocate() is with the SDK server but does not show: waiting for it, until then a Fleet may remove this \
+                 server with its players",
+                vec![("state", state.clone()), ("after", seconds(*after))],
+            ),
+            Self::KeptForOthers { reason } => (
+                Info,
+                "this allocation may be somebody else's, so AGONES_SHIM_EMPTY_READY_SECS does not give it back",
+                vec![("reason", reason.clone())],
+            ),
+            Self::GivenBack { empty_for } => (
+                Info,
+                "allocated by its players and empty for AGONES_SHIM_EMPTY_READY_SECS: calling Ready()",
+                vec![("empty_for", seconds(*empty_for))],
+            ),
             Self::Idle { empty_for } => (
                 Info,
                 "Allocated and empty for AGONES_SHIM_IDLE_SHUTDOWN_SECS: calling Shutdown()",
@@ -464,6 +516,11 @@ impl Notice {
                 "the GameServer's address is not known within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS: starting the game \
                  without the AGONES_GAMESERVER_ variables",
                 vec![("waited", seconds(*waited))],
+            ),
+            Self::ArgumentsNotFilled { names } => (
+                Warn,
+                "a $(AGONES_GAMESERVER_...) in the game's arguments is not known and stays as it is",
+                vec![("names", names.clone())],
             ),
             Self::ThreadDied { thread, message } => (
                 Error,

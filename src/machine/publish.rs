@@ -16,11 +16,18 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 /// One that got no answer: as long as the SDK server's API server is away, each try is a call that hangs.
 pub(super) const LATE_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
+/// While one fails its warning is repeated this often: logs are rotated, and whoever reads them came later.
+const WARNING_INTERVAL: Duration = Duration::from_secs(3600);
+
 /// One source and what it is published as.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Publication {
-    /// Why there is no reading. A warning has said so.
+    /// Why there is no reading.
     failure: Option<String>,
+    /// When a warning has said so last.
+    warned: Option<Instant>,
+    /// When a warning has said last that the SDK server takes nothing.
+    warned_of_rejection: Option<Instant>,
     /// The first reading has come, and said whether the metric is there.
     begun: bool,
     pub(super) counter: Option<CounterState>,
@@ -43,6 +50,8 @@ impl Publication {
     pub(super) fn new(publishes: &Publishes) -> Self {
         Self {
             failure: None,
+            warned: None,
+            warned_of_rejection: None,
             begun: false,
             counter: publishes.counter.clone().map(|name| CounterState::new(name, publishes.capacity)),
             list: publishes.list.clone().map(ListState::new),
@@ -92,6 +101,7 @@ impl Publication {
 
     fn read(&mut self, reading: Reading, out: &mut Effects) {
         let name = self.name();
+        self.warned = None;
         if self.failure.take().is_some() {
             out.push(Effect::Log(Notice::ScrapeWorks { name: name.clone(), reading: reading.count }));
         }
@@ -106,9 +116,24 @@ impl Publication {
         }
     }
 
-    fn failed(&mut self, reason: String, out: &mut Effects) {
-        if self.failure.replace(reason.clone()).is_none() {
+    fn failed(&mut self, now: Instant, reason: String, out: &mut Effects) {
+        self.failure = Some(reason.clone());
+        if self.warned.is_none_or(|warned| now - warned >= WARNING_INTERVAL) {
+            self.warned = Some(now);
             out.push(Effect::Log(Notice::ScrapeFailed { name: self.name(), reason }));
+        }
+    }
+
+    /// What is rejected has been warned about when that began, less than a retry ago.
+    fn repeat_rejection(&mut self, now: Instant, out: &mut Effects) {
+        let counter = self.counter.as_ref().and_then(CounterState::rejection);
+        let notices = [counter, self.list.as_ref().and_then(ListState::rejection)].into_iter().flatten();
+        let mut notices = notices.peekable();
+        if notices.peek().is_none() {
+            self.warned_of_rejection = None;
+        } else if now - *self.warned_of_rejection.get_or_insert(now) >= WARNING_INTERVAL {
+            self.warned_of_rejection = Some(now);
+            out.extend(notices.map(Effect::Log));
         }
     }
 }
@@ -117,14 +142,20 @@ impl Machine {
     pub(super) fn scraped(&mut self, now: Instant, source: usize, outcome: Result<Reading, String>, out: &mut Effects) {
         // Whether anybody is there, the first source tells.
         match &outcome {
-            Ok(reading) if source == 0 => self.reading_taken(now, reading.count.max(reading.busy.into())),
-            Err(_) if source == 0 => self.reading_failed(),
+            Ok(reading) if source == 0 => {
+                self.reading_taken(now, reading.count.max(reading.busy.into()));
+                self.players_read(now, Some(reading.count));
+            }
+            Err(_) if source == 0 => {
+                self.reading_failed();
+                self.players_read(now, None);
+            }
             _ => {}
         }
         let Some(publication) = self.publications.get_mut(source) else { return };
         match outcome {
             Ok(reading) => publication.read(reading, out),
-            Err(reason) => publication.failed(reason, out),
+            Err(reason) => publication.failed(now, reason, out),
         }
     }
 
@@ -207,7 +238,8 @@ impl Machine {
         self.timers.set_earlier(Timer::PublishRetry, now + interval);
     }
 
-    pub(super) fn publish_retry_due(&mut self) {
+    pub(super) fn publish_retry_due(&mut self, now: Instant, out: &mut Effects) {
+        self.publications.iter_mut().for_each(|publication| publication.repeat_rejection(now, out));
         self.counters().for_each(CounterState::retry);
         self.lists().for_each(ListState::retry);
     }

@@ -3,11 +3,12 @@
 //!
 //! Ready() takes a GameServer out of Allocated, with a match on it. So its
 //! cause is a state before Ready, read immediately before; and an SDK server
-//! that may still have one in its queue never gets a second.
+//! that may still have one in its queue never gets a second. The one other cause
+//! is an allocation of the shim's own that is empty (`self_allocation.rs`).
 
 use std::time::{Duration, Instant};
 
-use super::event::{CallError, CallErrorKind};
+use super::event::{CallError, CallErrorKind, PlainLine};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProbeReport, StopReason, Timer, failures};
 use crate::sdk::game_server::{GameServer, State};
 
@@ -64,6 +65,8 @@ struct Sent {
     warn_at: Instant,
     /// Allocate() was called to make up for it: once, for a second could undo another's state as well.
     allocation_kept: bool,
+    /// `last-allocated` of the shim's own allocation that it gives back.
+    gives_back: Option<String>,
 }
 
 /// What readiness has come to, and what was said about it.
@@ -73,6 +76,8 @@ pub(super) struct Readiness {
     sent: Option<Sent>,
     /// No Ready() before this time, which a new SDK server has set.
     not_before: Option<Instant>,
+    /// The Ready() to be called gives this allocation back.
+    gives_back: Option<String>,
     /// The last look was held up.
     held_up: bool,
     /// The GameServer was seen in a state before Ready.
@@ -85,6 +90,10 @@ pub(super) struct Readiness {
     error: Option<String>,
     /// Lines seen that the log probe waits for.
     lines: u32,
+    /// Lines that do not match, and the last of them.
+    passed: (u32, String),
+    /// A warning has shown one that has the pattern as plain text.
+    warned_of_plain: bool,
     /// Why the last round failed.
     last_failure: String,
     /// The reason that a line has named, and when.
@@ -97,12 +106,15 @@ impl Default for Readiness {
             step: Step::Idle,
             sent: None,
             not_before: None,
+            gives_back: None,
             held_up: false,
             seen_before_ready: false,
             local_mode_served: false,
             warned: None,
             error: None,
             lines: 0,
+            passed: (0, String::new()),
+            warned_of_plain: false,
             last_failure: "no readiness round has ended yet".into(),
             logged: None,
         }
@@ -116,6 +128,7 @@ impl Readiness {
     }
 
     /// Why the last round failed.
+    #[cfg(test)]
     pub(super) fn last_failure(&self) -> &str {
         &self.last_failure
     }
@@ -123,6 +136,17 @@ impl Readiness {
     /// The way out begins: nothing more is called on the way to Ready.
     pub(super) fn stop(&mut self) {
         self.step = Step::Idle;
+    }
+
+    /// A look has just shown the shim's own allocation, of this `last-allocated`, and it is empty. Whether Ready() is
+    /// called.
+    pub(super) fn give_back(&mut self, now: Instant, last_allocated: String) -> bool {
+        let may = self.is_confirmed() && self.not_before.is_none_or(|at| at <= now);
+        if may {
+            self.step = Step::Call;
+            self.gives_back = Some(last_allocated);
+        }
+        may
     }
 
     pub(super) fn next_call(&self) -> Option<Call> {
@@ -187,6 +211,30 @@ impl Machine {
         }
     }
 
+    /// Nothing follows from them; they tell a pattern that is wrong from a game that writes nothing.
+    pub(super) fn lines_passed(&mut self, lines: u32, last: String, plain: Option<PlainLine>, out: &mut Effects) {
+        let readiness = &mut self.readiness;
+        readiness.passed = (readiness.passed.0.saturating_add(lines), last);
+        if let Some(PlainLine { line, write }) = plain
+            && !std::mem::replace(&mut readiness.warned_of_plain, true)
+        {
+            out.push(Effect::Log(Notice::LineIsPlain { line, write }));
+        }
+    }
+
+    /// Why the last round failed, and what the game has written where a line of it is waited for.
+    pub(super) fn not_ready_because(&self) -> String {
+        let Readiness { lines, passed: (passed, last), last_failure, .. } = &self.readiness;
+        match (*passed, *lines) {
+            _ if *lines >= self.config.ready_lines => last_failure.clone(),
+            (0, 0) => format!("{last_failure} (no line yet)"),
+            (0, _) => last_failure.clone(),
+            (1, 0) => format!("{last_failure} (1 line, which does not match: {last:?})"),
+            (passed, 0) => format!("{last_failure} ({passed} lines, none matches, last: {last:?})"),
+            (passed, _) => format!("{last_failure} ({passed} other lines, last: {last:?})"),
+        }
+    }
+
     pub(super) fn readiness_failed(&mut self, now: Instant, reports: &[ProbeReport], out: &mut Effects) {
         self.readiness.last_failure = failures(reports);
         if self.stop.is_none() {
@@ -237,7 +285,7 @@ impl Machine {
             return;
         }
         let timeout = self.config.ready_timeout.unwrap_or_default();
-        let reason = self.readiness.last_failure.clone();
+        let reason = self.not_ready_because();
         out.push(Effect::Log(Notice::ReadyTimedOut { timeout, reason }));
         self.begin_stop(now, StopReason::Readiness, out);
     }
@@ -354,11 +402,7 @@ impl Machine {
     fn shows_before_ready(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let state = game_server.state.as_str();
         if self.readiness.is_queued(self.link.generation) {
-            if let Some(sent) = self.readiness.sent.as_mut().filter(|sent| now >= sent.warn_at) {
-                sent.warn_at = now + OVERDUE_WARNING_INTERVAL;
-                out.push(Effect::Log(Notice::ReadyOverdue { state: state.into(), after: now - sent.at }));
-            }
-            return self.keep_looking(now, LOOK_INTERVAL);
+            return self.does_not_show(now, state, out);
         }
         if matches!(self.readiness.step, Step::Confirming { .. }) {
             return self.await_round(out);
@@ -369,12 +413,24 @@ impl Machine {
         self.call_ready(now, game_server, out);
     }
 
+    /// Ready() is with a server that is there, and waits.
+    fn does_not_show(&mut self, now: Instant, state: &str, out: &mut Effects) {
+        if let Some(sent) = self.readiness.sent.as_mut().filter(|sent| now >= sent.warn_at) {
+            sent.warn_at = now + OVERDUE_WARNING_INTERVAL;
+            out.push(Effect::Log(Notice::ReadyOverdue { state: state.into(), after: now - sent.at }));
+        }
+        self.keep_looking(now, LOOK_INTERVAL);
+    }
+
     /// Ready, Allocated or Reserved: by an own Ready(), unless it shows too soon for that.
     fn shows_ready_or_later(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         let queued = self.readiness.is_queued(self.link.generation) && !game_server.local_mode;
         if let Some(sent) = self.readiness.sent.as_mut().filter(|_| queued) {
             let age = now - sent.at;
             if game_server.state == State::Allocated {
+                if sent.gives_back.as_deref() == Some(game_server.last_allocated()) {
+                    return self.does_not_show(now, "Allocated", out);
+                }
                 if age < ALLOCATION_AT_RISK && !std::mem::replace(&mut sent.allocation_kept, true) {
                     self.readiness.step = Step::KeepAllocation;
                     self.expect_own_allocation(game_server);
@@ -408,6 +464,7 @@ impl Machine {
         if self.stop.is_some() {
             return;
         }
+        let gives_back = self.readiness.gives_back.take();
         let error = match outcome {
             Ok(()) => None,
             // It may be in the queue of a server that stands still.
@@ -418,21 +475,34 @@ impl Machine {
             Err(error) => {
                 out.push(Effect::Log(Notice::ReadyFailed { error: error.message.clone() }));
                 self.readiness.error = Some(error.message);
-                if self.link.up {
+                if gives_back.is_some() {
+                    // It stays Allocated, and is decided anew.
+                    self.readiness.step = Step::Confirmed;
+                    self.self_allocation.pause(now);
+                } else if self.link.up {
                     self.pause_until(now + RETRY_INTERVAL);
                 }
                 return;
             }
         };
         let (generation, warn_at) = (self.link.generation, now + OVERDUE_AFTER);
-        self.readiness.sent = Some(Sent { generation, at: now, warn_at, allocation_kept: false });
+        self.readiness.sent = Some(Sent { generation, at: now, warn_at, allocation_kept: false, gives_back });
         self.readiness.error = error;
         if self.link.up {
             self.keep_looking(now, LOOK_INTERVAL);
         }
     }
 
-    pub(super) fn allocate_answered(&mut self, now: Instant, outcome: Result<(), CallError>, out: &mut Effects) {
+    pub(super) fn allocate_answered(
+        &mut self,
+        now: Instant,
+        began: Instant,
+        outcome: Result<(), CallError>,
+        out: &mut Effects,
+    ) {
+        if self.self_allocate_answered(now, began, &outcome, out) {
+            return;
+        }
         if let Err(error) = outcome {
             out.push(Effect::Log(Notice::AllocateFailed { error: error.message }));
         }

@@ -41,6 +41,13 @@ impl Empty {
     }
 }
 
+impl SelfShutdown {
+    /// How long the allocation has been empty, by enough readings.
+    pub(super) fn empty_for(&self) -> Option<Duration> {
+        self.empty.as_ref().and_then(Empty::lasted)
+    }
+}
+
 impl Machine {
     /// It has to be known what others do to the GameServer.
     pub(super) fn may_end_by_itself(&self) -> bool {
@@ -74,7 +81,7 @@ impl Machine {
             empty.count = empty.count.saturating_add(1);
             empty.span = Some((empty.span.map_or(now, |(first, _)| first), now));
         }
-        if self.empty_for().is_some() {
+        if self.idle_for().is_some() {
             self.look_soon();
         }
     }
@@ -93,11 +100,11 @@ impl Machine {
         }
         let aged = self.self_shutdown.ready_since.map(|since| now - since).filter(|age| {
             let max_age = self.config.max_age;
-            max_age.is_some_and(|max_age| *age >= max_age)
+            max_age.is_some_and(|max_age| *age >= max_age) && !self.is_occupied()
         });
         let (reason, notice) = if let Some(ready_for) = aged {
             (StopReason::Age, Notice::TooOld { ready_for })
-        } else if let Some(empty_for) = self.empty_for() {
+        } else if let Some(empty_for) = self.idle_for() {
             (StopReason::Idle, Notice::Idle { empty_for })
         } else {
             return;
@@ -106,8 +113,8 @@ impl Machine {
         self.begin_stop(now, reason, out);
     }
 
-    fn empty_for(&self) -> Option<Duration> {
-        let (empty, wanted) = (self.self_shutdown.empty.as_ref()?, self.config.idle_shutdown?);
-        empty.lasted().filter(|lasted| *lasted >= wanted)
+    fn idle_for(&self) -> Option<Duration> {
+        let wanted = self.config.idle_shutdown?;
+        self.self_shutdown.empty_for().filter(|lasted| *lasted >= wanted)
     }
 }

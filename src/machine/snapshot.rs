@@ -152,7 +152,7 @@ pub struct StopSnapshot {
     pub reason: StopReason,
     /// Since it began.
     pub age: Duration,
-    /// `calling`, `confirming` or `done`.
+    /// `none` where none is called, `calling`, `confirming` or `done`.
     pub shutdown: &'static str,
     /// The stop hook runs.
     pub hook_running: bool,

@@ -118,6 +118,7 @@ impl Machine {
         self.timers.cancel_all();
         self.health.beat_wanted = false;
         self.readiness.stop();
+        self.self_allocation.stop();
         out.push(Effect::StopProbing);
         self.end_allocated_hook(out);
         out.push(Effect::Log(Notice::Stopping { reason }));

@@ -31,6 +31,8 @@ pub(super) enum Timer {
     MetadataRetry,
     /// The next look for an allocation.
     AllocationLook,
+    /// The next look for an own Allocate().
+    SelfAllocationLook,
     /// The next step of delivering and confirming Shutdown().
     ShutdownStep,
     /// `AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS`.
@@ -45,7 +47,7 @@ pub(super) enum Timer {
     Leave,
 }
 
-const ALL: [Timer; 19] = [
+const ALL: [Timer; 20] = [
     Timer::Connect,
     Timer::SdkConnectTimeout,
     Timer::ReadyTimeout,
@@ -59,6 +61,7 @@ const ALL: [Timer; 19] = [
     Timer::PublishRetry,
     Timer::MetadataRetry,
     Timer::AllocationLook,
+    Timer::SelfAllocationLook,
     Timer::ShutdownStep,
     Timer::ShutdownBound,
     Timer::StopLine,

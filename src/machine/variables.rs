@@ -24,6 +24,12 @@ pub(super) fn address(game_server: &GameServer) -> Variables {
     possible(variables)
 }
 
+/// The names of what [`address`] gives, for a GameServer with these ports.
+pub(crate) fn address_names(ports: impl IntoIterator<Item = String>) -> Vec<String> {
+    let ports = ports.into_iter().map(|name| (name, 0)).collect();
+    address(&GameServer { ports, ..GameServer::default() }).into_iter().map(|(name, _)| name).collect()
+}
+
 /// All that a hook is told: the address, the state, and labels and annotations, each on its own and, exactly, as JSON.
 pub(super) fn everything(game_server: &GameServer) -> Variables {
     let mut variables = address(game_server);

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, Version, header};
 
+use crate::machine::seconds;
 use crate::net::deadline::Deadline;
 use crate::settings::HttpTarget;
 use wire::Dialed;
@@ -94,6 +95,10 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         let found = match TcpStream::connect_timeout(address, share) {
             Ok(stream) if is_self_connected(&stream) => (2, reason(&io::ErrorKind::ConnectionRefused.into())),
             Ok(stream) => return Ok(stream),
+            // Nothing is lost on the way there: the kernel alone answers, and does not where the backlog is full.
+            Err(error) if is_timeout(&error) && address.ip().to_canonical().is_loopback() => {
+                (3, backlog_is_full(share))
+            }
             Err(error) if is_timeout(&error) && others == 1 => (3, deadline.to_string()),
             Err(error) if is_timeout(&error) => (3, format!("{address} timed out after {}ms", share.as_millis())),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => (2, reason(&error)),
@@ -104,6 +109,11 @@ pub fn connect(addresses: &[SocketAddr], deadline: Deadline) -> Result<TcpStream
         }
     }
     Err(Failure { reason: worst.1, connected: false })
+}
+
+fn backlog_is_full(waited: Duration) -> String {
+    let waited = Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX).div_ceil(10) * 10);
+    format!("no connection within {}: its backlog is full, is it frozen?", seconds(waited))
 }
 
 /// Nobody listens: the kernel picked the port that was asked for as the

@@ -159,7 +159,10 @@ impl Rounds {
     }
 
     fn report(&self, prober: usize, outcome: Outcome) -> ProbeReport {
-        ProbeReport { probe: self.probers[prober].name().to_owned(), outcome: outcome.result, took: outcome.took }
+        let probe = self.probers[prober].name().to_owned();
+        let Outcome { result, took, .. } = outcome;
+        log::debug!(probe, took:?, result = result.as_ref().err().map_or("passed", String::as_str); "probe");
+        ProbeReport { probe, outcome: result, took }
     }
 
     /// Runs these probers at the same time; the first on this thread.

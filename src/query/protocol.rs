@@ -1,4 +1,4 @@
-//! The table of protocols: what is parsed, said in errors and help, and written in the README is made from its rows.
+//! The table of protocols: what is parsed, said in errors and help, and written in docs/readiness.md is made from its rows.
 //!
 //! A new protocol is a file with its [`Talk`], its `mod` line, a row here, and its answers in `tests.rs`, which fails
 //! until they are there.
@@ -26,7 +26,7 @@ pub struct Protocol {
     pub tells_bots: bool,
     /// What may stand behind the port.
     pub behind: Behind,
-    /// What is asked, what is read and who answers: its line in the README's table.
+    /// What is asked, what is read and who answers: its line in the table of docs/readiness.md.
     pub docs: [&'static str; 3],
     pub(super) transport: Transport,
 }
@@ -211,11 +211,12 @@ pub fn those_that(can: impl Fn(&Protocol) -> bool) -> String {
     }
 }
 
-/// The rows of the README's table of protocols, each a line.
+/// The table of protocols in docs/readiness.md.
 #[must_use]
-pub fn readme_rows() -> Vec<String> {
-    let row = |protocol: &Protocol| format!("| `{}` | {} |", protocol.name, protocol.docs.join(" | "));
-    PROTOCOLS.iter().map(row).collect()
+pub fn markdown() -> String {
+    let row = |protocol: &Protocol| format!("| `{}` | {} |\n", protocol.name, protocol.docs.join(" | "));
+    let rows: String = PROTOCOLS.iter().map(row).collect();
+    format!("| protocol | what is asked | what is read | who answers |\n|---|---|---|---|\n{rows}")
 }
 
 /// `a2s://localhost:27015`, `udp://localhost:7777/ffffffff01`; of a long question the first bytes.

@@ -132,13 +132,11 @@ fn each_protocol_s_answer_is_read() {
 
 /// The table's own test: a protocol that has a row and no answer here is not tested.
 #[test]
-fn every_protocol_has_an_answer_and_a_line_in_the_readme() {
-    let readme = include_str!("../../README.md");
-    for (protocol, row) in PROTOCOLS.iter().zip(protocol::readme_rows()) {
+fn every_protocol_has_an_answer() {
+    for protocol in &PROTOCOLS {
         let told: Vec<Reading> =
             answers().into_iter().filter(|(known, ..)| *known == protocol).map(|(.., told)| told).collect();
         assert!(!told.is_empty(), "{} is answered in these tests", protocol.name);
-        assert!(readme.contains(&format!("\n{row}\n")), "README.md has this line:\n{row}");
         assert_eq!(told.iter().all(|told| told.players.is_some()), protocol.counts, "{}", protocol.name);
         let is_named = told.iter().any(|told| told.names.is_some());
         assert_eq!(is_named, protocol.names != protocol::Names::Nobody, "{}", protocol.name);

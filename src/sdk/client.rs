@@ -14,7 +14,7 @@ use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::settings::{Endpoint, KeyValue};
 
-/// An attempt to connect takes no longer than this, so that it never freezes the state thread (SPEC.md 2.2).
+/// An attempt to connect takes no longer than this, so that it never freezes the state thread.
 const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
 
 /// An SDK server reached by gRPC.

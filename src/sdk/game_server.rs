@@ -1,7 +1,7 @@
 //! What the shim keeps of a GameServer, from a reply in which anything may be missing.
 //!
 //! Pure. A reply without meta, health or status is a GameServer with defaults,
-//! never an error: AGONES.md section 2 has the states.
+//! never an error.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

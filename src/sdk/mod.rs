@@ -10,6 +10,7 @@ mod client;
 pub mod game_server;
 pub mod json;
 pub mod once;
+pub(crate) mod other_shim;
 pub mod proto;
 pub mod quiet;
 pub mod stats;

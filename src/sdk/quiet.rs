@@ -16,6 +16,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{OsString, c_int};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -71,7 +72,10 @@ pub struct Quiet {
     pub environment: Arc<Environment>,
     /// Never connected. The second timer thread belongs to all channels together and goes with the last of them; the
     /// next one would be a loud one.
-    _keeper: Channel,
+    ///
+    /// Never destroyed either: in the static build a channel that would connect by itself has no parts that could be
+    /// told of it (.cargo/grpc/plugin_registry.cc).
+    _keeper: ManuallyDrop<Channel>,
 }
 
 /// Starts gRPC. The process must not have used it before: a timer that it had would be over at once.
@@ -105,8 +109,8 @@ fn environment() -> Arc<Environment> {
     Arc::new(EnvBuilder::new().cq_count(1).name_prefix("grpc").build())
 }
 
-fn keeper(environment: &Arc<Environment>) -> Channel {
-    ChannelBuilder::new(environment.clone()).connect("ipv4:127.0.0.1:9")
+fn keeper(environment: &Arc<Environment>) -> ManuallyDrop<Channel> {
+    ManuallyDrop::new(ChannelBuilder::new(environment.clone()).connect("ipv4:127.0.0.1:9"))
 }
 
 fn ahead<T>(make: impl FnOnce() -> T) -> T {

@@ -16,7 +16,7 @@ const TAKEN_PORTS: [u16; 3] = [9357, 9358, 8080];
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 static STATUS_ADDR: Setting<StatusAddr> = Setting::one("AGONES_SHIM_STATUS_ADDR", "ADDRESS", status_addr)
-    .help("Where `/healthz`, `/readyz`, `/metrics` and `/status` are served, as `0.0.0.0:9360`. A bare port means all addresses")
+    .help("Where `/` (a page for the browser), `/healthz`, `/readyz`, `/metrics` and `/status` are served, as `0.0.0.0:9360`. A bare port means all addresses")
     .otherwise(Default::Words("off"))
     .common();
 

@@ -25,8 +25,9 @@ mod tests;
 
 pub(crate) use allocation::AllocationSettings;
 pub(crate) use counter::{CounterSettings, JsonSource, LineSource, Source};
-pub(crate) use engine::read::{Parsed, Rejected, Variable, Warning};
+pub(crate) use engine::read::{Findings, Parsed, Rejected, Unknown, Variable, Warning};
 pub(crate) use engine::suggest::nearest;
+pub(crate) use engine::unknown::is_ours;
 pub(crate) use game_log::GameLogSettings;
 pub(crate) use insight::{LogFormat, LogSettings};
 pub(crate) use liveness::LivenessSettings;
@@ -101,6 +102,17 @@ impl Settings {
     pub(crate) fn read(is_wrapper: bool, environment: impl IntoIterator<Item = Variable>) -> Parsed<Self> {
         let mode = if is_wrapper { Mode::Wrapper } else { Mode::Sidecar };
         read::whole(mode, environment).map(|(values, warnings)| (Self::new(&values), warnings))
+    }
+
+    /// What a manifest declares, with everything that is wrong in it; what is wrong or unknown counts as unset.
+    pub(crate) fn declared(
+        is_wrapper: bool,
+        environment: impl IntoIterator<Item = Variable>,
+        unknown: &Unknown,
+    ) -> (Self, Findings) {
+        let mode = if is_wrapper { Mode::Wrapper } else { Mode::Sidecar };
+        let (values, findings) = read::found(mode, environment, unknown);
+        (Self::new(&values), findings)
     }
 
     /// What the log probe waits for, if there is one.

@@ -38,7 +38,7 @@ static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READ
     .default("1");
 
 pub(super) static FILE: Setting<Vec<String>> = Setting::several("AGONES_SHIM_READY_FILE", "PATHS", paths).help(
-    "Files that must exist, several with commas. One of an earlier run counts too: let the game's start remove it",
+    "Files that must exist, several with commas. One left by an earlier run counts too: remove it when the game starts",
 );
 
 pub(super) static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_READY_EXEC", "COMMAND", words::split)
@@ -52,7 +52,7 @@ static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_READY_INTERVAL_SE
     .otherwise(Default::Words("adaptive"));
 
 static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_READY_TIMEOUT_SECS", "SECONDS", seconds_or_zero)
-    .help("Give up waiting for readiness after so long, and exit 69; 0 is never")
+    .help("Exit 69 if not ready within this time; 0 is never")
     .default("0")
     .common();
 
@@ -128,6 +128,9 @@ fn check(mode: Mode, values: &Values, findings: &mut Findings) {
     if values.get(&LOG).is_some_and(|pattern| pattern.is_match(b"")) {
         let message = "matches every line, the first one too (write what only that line has)";
         findings.warn(LOG.name(), format!("{} {message}", values.quoted(LOG.name())));
+    }
+    if let Some((wrong, write)) = values.get(&LOG).and_then(|pattern| pattern.slip()) {
+        findings.warn(LOG.name(), format!("{} {wrong} (write {write})", values.quoted(LOG.name())));
     }
     words::warn(values, &EXEC, "program", findings);
 }

@@ -19,7 +19,7 @@ static MODE: Setting<SdkMode> = Setting::one("AGONES_SHIM_SDK", "MODE", |text| {
 .common();
 
 static CONNECT_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS", "SECONDS", seconds)
-    .help("Without an SDK server for so long, say that only the probes run, and go on trying")
+    .help("Without an SDK server for this long, log that only the probes run, and keep trying")
     .default("30");
 
 static CALL_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_SDK_CALL_TIMEOUT_SECS", "SECONDS", seconds)

@@ -63,7 +63,7 @@ static HUP: Setting<Hup> =
         .wrapper_only();
 
 static HOOK: Setting<Words> = Setting::one("AGONES_SHIM_STOP_HOOK", "COMMAND", words::split)
-    .help("Program run at stop, before the stop signal: a save over RCON, say. Arguments split like a shell's words, no shell needed")
+    .help("Program run at stop, before the stop signal, to save over a remote console, for example. Arguments split like a shell's words, no shell needed")
     .shown(Shown::Command)
     .common();
 
@@ -196,7 +196,7 @@ impl StopSettings {
 }
 
 fn check(_: Mode, values: &Values, findings: &mut Findings) {
-    if values.or_default(&SIGNAL).is_none() && values.get(&LINE).is_none() && values.get(&HOOK).is_none() {
+    if values.or_default(&SIGNAL).is_none() && !values.is_any_set(&[LINE.name(), HOOK.name()]) {
         let message = format!(
             "\"none\" and no {} or {}: nothing but Shutdown() tells the game to stop",
             LINE.name(),

@@ -1,6 +1,6 @@
-//! The wrapper beside tini and dumb-init, each of Debian's package, in one run: the README's table.
+//! The wrapper beside tini and dumb-init, each of Debian's package, in one run: the table of docs/entrypoint.md.
 //!
-//! The README has to have the same rows with the same verdicts; times are the machine's, and are not compared.
+//! The page has to have the same rows with the same verdicts; times are the machine's, and are not compared.
 //! `cargo test compare -- --nocapture` prints the table.
 
 use std::ffi::OsString;
@@ -292,8 +292,8 @@ fn compare_with_tini_and_dumb_init() {
         let _ = writeln!(table, "| {name} | {} | {} | {} |", look(&tools[0]), look(&tools[1]), look(&tools[2]));
     }
     println!("{table}");
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap_or_default();
-    let readme: Vec<String> = readme.lines().map(verdict).collect();
-    let missing: Vec<&str> = table.lines().filter(|line| !readme.contains(&verdict(line))).collect();
-    assert!(missing.is_empty(), "the README has other verdicts, or no such rows:\n{}", missing.join("\n"));
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/entrypoint.md")).unwrap_or_default();
+    let page: Vec<String> = page.lines().map(verdict).collect();
+    let missing: Vec<&str> = table.lines().filter(|line| !page.contains(&verdict(line))).collect();
+    assert!(missing.is_empty(), "docs/entrypoint.md has other verdicts, or no such rows:\n{}", missing.join("\n"));
 }

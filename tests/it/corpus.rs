@@ -29,7 +29,7 @@ fn the_corpus_of_the_settings_holds_their_invariants() {
 
 #[test]
 fn the_corpus_of_the_manifests_holds_their_invariants() {
-    replay("manifest", 12, agones_shim::testing::local_sdk::fuzz::manifest);
+    replay("manifest", 20, agones_shim::testing::local_sdk::fuzz::manifest);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn a_counter_that_the_server_does_not_take_is_one_warning_with_the_remedy() {
         more_beats(&sdk, 5);
         assert_eq!(shim.count_lines(COUNTER_REJECTED), 1, "{answer:?}");
         let tries = sdk.count("UpdateCounter") + sdk.count("GetCounter");
-        assert!(tries <= 4, "{tries} calls in a few seconds: each minute, says SPEC.md");
+        assert!(tries <= 4, "{tries} calls in a few seconds, where one a minute is documented");
         sdk.assert_count("Ready", 1);
         shim.assert_no_line(SDK_LOST);
         stops_cleanly(&mut shim);

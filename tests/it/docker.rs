@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::docker::{self, Compose, Container, GAME_IMAGE, IMAGE, WRAPPED_IMAGE, ok};
 use crate::support::local_sdk::json_string;
@@ -95,6 +96,83 @@ fn copied_into_an_existing_image_it_is_pid_1_and_docker_stop_is_quick() {
     assert!(code == 0 || code == 143, "exit code {code}");
 }
 
+/// What Kubernetes' `emptyDir` is: a directory of the host's that anybody may write to, gone with the test.
+struct EmptyDir(std::path::PathBuf);
+
+impl EmptyDir {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("agones-shim-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        Self(path)
+    }
+
+    fn mounted(&self, options: &str) -> String {
+        format!("--volume={}:/shim{options}", self.0.display())
+    }
+}
+
+impl Drop for EmptyDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_game_image_that_was_never_rebuilt_starts_through_what_an_init_container_installed() {
+    if !docker::ready() {
+        return;
+    }
+    let shared = EmptyDir::new("emptydir");
+    let (mut install, writable) = (vec!["run", "--rm", "--network=none"], shared.mounted(""));
+    install.extend(CONFINED);
+    install.extend([writable.as_str(), IMAGE, "install", "/shim"]);
+    assert!(ok(&install).starts_with("agones-shim: installed /shim/agones-shim ("));
+
+    let sdk = Container::run(&["--network=none", "--no-healthcheck", IMAGE, "local-sdk"]);
+    let (network, shim) = (sdk.network(), shared.mounted(":ro"));
+    let game = Container::run(&[
+        &network,
+        &shim,
+        "--env=AGONES_SHIM_READY_TCP=5154",
+        "--env=AGONES_SHIM_WAIT_FOR_SDK=1",
+        "--entrypoint=/shim/agones-shim",
+        GAME_IMAGE,
+        "--",
+        "sh",
+        "-c",
+        "echo the port outside is \"$0\"; exec /usr/games/bzfs -p 5154",
+        "$(AGONES_GAMESERVER_PORT)",
+    ]);
+    until("state Ready", secs(60), || (state(&sdk)? == "Ready").then_some(()));
+    game.wait_for_log("the port outside is 7", secs(10));
+    // While it runs: an upgrade of the volume replaces the file and not the process.
+    assert!(ok(&install).starts_with("agones-shim: installed /shim/agones-shim ("));
+    let took = game.stop(60);
+    assert!(took < secs(12), "{took:?} of a grace of 60 s");
+    assert_eq!(state(&sdk).as_deref(), Some("Shutdown"));
+}
+
+#[test]
+fn a_volume_that_does_not_take_the_shim_is_73() {
+    if !docker::ready() {
+        return;
+    }
+    let shared = EmptyDir::new("emptydir-ro");
+    let read_only = shared.mounted(":ro");
+    for (mount, wanted) in [
+        ("--tmpfs=/shim:noexec,mode=1777", "it is mounted noexec"),
+        ("--tmpfs=/shim:exec,mode=1777,size=1m", "there is no room for 4 MiB"),
+        ("--tmpfs=/shim:exec,mode=0755", "it belongs to user 0, and this runs as user 65532"),
+        (read_only.as_str(), "mount it without readOnly in this container"),
+    ] {
+        let refused =
+            docker::docker(&["run", "--rm", "--network=none", "--read-only", mount, IMAGE, "install", "/shim"]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(73) && said.contains(wanted), "{mount}: {} {said}", refused.status);
+    }
+}
+
 #[test]
 fn exit_codes_come_through_an_existing_image() {
     if !docker::ready() {
@@ -139,9 +217,12 @@ fn the_compose_example_runs_game_shim_and_local_sdk() {
     client::post(sdk, "/local/allocate", "", secs(5)).expect("the local SDK server answers");
     until("state Allocated", secs(10), || (state()? == "Allocated").then_some(()));
 
-    compose.ok(&["stop", "shim"]);
-    assert_eq!(state().as_deref(), Some("Shutdown"));
+    // All of it at once, as the file says: whether it drained, only the SDK server knows.
     compose.ok(&["stop"]);
+    let log = compose.ok(&["logs", "sdk"]);
+    assert!(log.contains("-> Shutdown"), "{log}");
+    let log = compose.ok(&["logs", "shim"]);
+    assert!(log.contains("Shutdown() has landed"), "{log}");
 }
 
 #[test]
@@ -161,6 +242,45 @@ fn the_compose_example_without_agones_runs_and_stops() {
     compose.ok(&["stop"]);
     let code = ok(&["inspect", "--format", "{{.State.ExitCode}}", &id]);
     assert!(code == "0" || code == "143", "exit code {code}");
+}
+
+#[test]
+fn a_release_has_the_same_bytes_twice_and_its_image_is_that_of_make_image() {
+    if !docker::ready() {
+        return;
+    }
+    // As `make static` leaves it: the binary with its notices and its bill of materials, in a directory of its target.
+    let binary = crate::support::shim::binary();
+    let target = binary.parent().expect("a directory");
+    if !target.join("THIRD-PARTY.txt").exists() || !target.ends_with("x86_64-unknown-linux-musl") {
+        eprintln!("skipped: SHIM_UNDER_TEST is not where make static puts it");
+        return;
+    }
+    let out = EmptyDir::new("release");
+    let release = || {
+        let mut command = std::process::Command::new(docker::in_repository(".ci/release.sh"));
+        command
+            .env("ARCHES", "x86_64")
+            .env("STATIC_DIR", target.parent().expect("a directory"))
+            .env("RELEASE_DIR", &out.0);
+        let made = command.output().expect("bash is there");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        fs::read_to_string(out.0.join("SHA256SUMS")).expect("it was made")
+    };
+    let sums = release();
+    assert_eq!(sums, release());
+    assert_eq!(sums.lines().count(), 3, "an archive, an OCI layout, an image for engines that do not load one: {sums}");
+    let version = env!("CARGO_PKG_VERSION");
+    let archive = out.0.join(format!("agones-shim-{version}-docker-amd64.tar.gz"));
+    let image = format!("agones-shim:{version}");
+    ok(&["load", "--quiet", "--input", archive.to_str().expect("it is text")]);
+    let said = ok(&["run", "--rm", "--network=none", &image, "--version"]);
+    let config = |image: &str| {
+        ok(&["image", "inspect", "--format", "{{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck}}", image])
+    };
+    let (released, built) = (config(&image), config(IMAGE));
+    ok(&["rmi", &image]);
+    assert_eq!((said, released), (format!("agones-shim {version}"), built));
 }
 
 /// System calls that Linux 4.4 does not have, as a seccomp profile that answers as that kernel would.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agones_shim::testing::local_sdk::yaml::{self, Node, Value};
+use agones_shim::testing::manifest::yaml::{self, Node, Value};
 
 use crate::support::shim::Builder;
 use crate::support::{secs, shim};
 
-type Vars = BTreeMap<String, String>;
+pub type Vars = BTreeMap<String, String>;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
@@ -61,7 +61,7 @@ fn number(node: &Node, path: &str) -> i64 {
 }
 
 /// The variables of each container: Kubernetes' `env`, compose's `environment`.
-fn environments(node: &Node, found: &mut Vec<Vars>) {
+pub fn environments(node: &Node, found: &mut Vec<Vars>) {
     match &node.value {
         Value::Plain(_) | Value::Quoted(_) => {}
         Value::List(items) => items.iter().for_each(|item| environments(item, found)),
@@ -144,7 +144,14 @@ fn fleets_and_autoscaler_agree() {
     // Agones refuses any other order.
     assert!(buffer <= least && least < number(&scaler, "spec/policy/counter/maxCapacity"));
 
-    for file in ["fleet-wrapper.yaml", "fleet-sidecar.yaml", "fleet-native-sidecar.yaml"] {
+    for file in [
+        "fleet-wrapper.yaml",
+        "fleet-sidecar.yaml",
+        "fleet-native-sidecar.yaml",
+        "fleet-server-browser.yaml",
+        "fleet-install.yaml",
+        "fleet-image-volume.yaml",
+    ] {
         let fleet = document(file);
         assert_eq!(word(&fleet, "kind"), "Fleet", "{file}");
         assert_eq!(word(&fleet, "metadata/name"), fleet_name, "{file}");
@@ -153,9 +160,13 @@ fn fleets_and_autoscaler_agree() {
         environments(&fleet, &mut found);
         assert_eq!(found.len(), 1, "{file}: one container is the shim");
         assert_eq!(found[0]["AGONES_SHIM_COUNTER_NAME"], key, "{file}");
-        // Two containers, or one beside an init container: Agones must be told which is the game.
+        // What alerts, dashboard and `status` need, and an end for a server whose port is wrong.
+        assert_eq!(found[0]["AGONES_SHIM_STATUS_ADDR"], "0.0.0.0:9360", "{file}");
+        assert!(found[0]["AGONES_SHIM_READY_TIMEOUT_SECS"].parse::<u32>().is_ok_and(|secs| secs >= 300), "{file}");
+        // Two containers, or one beside an init container that stays: Agones must be told which is the game.
         let pod = "spec/template/spec/template/spec";
-        let several = at(&fleet, &format!("{pod}/containers/1")).or(at(&fleet, &format!("{pod}/initContainers/0")));
+        let stays = at(&fleet, &format!("{pod}/initContainers/0/restartPolicy"));
+        let several = at(&fleet, &format!("{pod}/containers/1")).or(stays);
         let named = scalar(at(&fleet, "spec/template/spec/container"));
         assert_eq!(named, several.map(|_| "game"), "{file}");
     }
@@ -167,6 +178,72 @@ fn fleets_and_autoscaler_agree() {
         Some("Always"),
         "without it, the Pod would wait for the shim's end before it starts the game"
     );
+}
+
+#[test]
+fn the_pod_monitor_finds_the_status_endpoint_of_every_fleet() {
+    let monitor = document("podmonitor.yaml");
+    assert_eq!(word(&monitor, "kind"), "PodMonitor");
+    let wanted = word(&monitor, "spec/selector/matchLabels/app");
+    let port = word(&monitor, "spec/podMetricsEndpoints/0/port");
+    assert_eq!(word(&monitor, "spec/podMetricsEndpoints/0/path"), "/metrics");
+    for file in names(".yaml").iter().filter(|name| name.starts_with("fleet-")) {
+        let fleet = document(file);
+        let pod = "spec/template/spec/template";
+        assert_eq!(word(&fleet, &format!("{pod}/metadata/labels/app")), wanted, "{file}");
+        let places = ["containers/0", "containers/1", "initContainers/0"];
+        let ports = places.iter().filter_map(|place| at(&fleet, &format!("{pod}/spec/{place}/ports/0")));
+        let ports: Vec<_> = ports.map(|port| (word(port, "name"), number(port, "containerPort"))).collect();
+        assert_eq!(ports, [(port.clone(), 9360)], "{file}");
+    }
+}
+
+#[test]
+fn each_pattern_of_allocation_has_a_manifest_with_its_settings() {
+    let page = fs::read_to_string(examples().join("../docs/allocation.md")).expect("the page is there");
+    let on_players = Some("1");
+    for (file, allocate, empty_ready) in [
+        ("fleet-wrapper.yaml", None, None),
+        ("fleet-server-browser.yaml", on_players, Some("600")),
+        ("fleet-persistent-world.yaml", on_players, Some("60")),
+    ] {
+        assert!(page.contains(&format!("](../examples/{file})")), "{file}");
+        let fleet = document(file);
+        let mut found = Vec::new();
+        environments(&fleet, &mut found);
+        let value = |name: &str| found[0].get(name).map(String::as_str);
+        assert_eq!(value("AGONES_SHIM_ALLOCATE_ON_PLAYERS"), allocate, "{file}");
+        assert_eq!(value("AGONES_SHIM_EMPTY_READY_SECS"), empty_ready, "{file}");
+        let row = |name: &str| page.lines().find(|line| line.starts_with(&format!("| `{name}`"))).expect("a row");
+        assert!(empty_ready.is_none_or(|time| row("AGONES_SHIM_EMPTY_READY_SECS").contains(&format!("`{time}`"))));
+        // A player waits for the next reading until a Fleet spares the server.
+        let interval = value("AGONES_SHIM_COUNTER_INTERVAL_SECS").map(|text| text.parse::<u32>().expect("seconds"));
+        assert!(allocate.is_none() || interval.is_some_and(|interval| interval <= 5), "{file}: {interval:?}");
+    }
+    let world = document("fleet-persistent-world.yaml");
+    assert_eq!((number(&world, "spec/replicas"), word(&world, "spec/strategy/type").as_str()), (1, "Recreate"));
+}
+
+#[test]
+fn every_link_of_the_page_about_allocation_leads_somewhere() {
+    let docs = examples().join("../docs");
+    let page = fs::read_to_string(docs.join("allocation.md")).expect("the page is there");
+    let targets: Vec<&str> =
+        page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to).collect();
+    assert!(targets.len() >= 4, "{targets:?}");
+    for target in targets {
+        assert!(docs.join(target).exists(), "{target}");
+    }
+}
+
+#[test]
+fn a_stop_of_compose_ends_the_shim_before_what_it_talks_to() {
+    let compose = document("compose.yaml");
+    assert_eq!(word(&compose, "services/shim/depends_on/0"), "sdk");
+    let grace = word(&compose, "services/shim/stop_grace_period");
+    assert_eq!(grace, "30s");
+    let ports = text("compose.yaml").matches(":5154").count();
+    assert!(text("compose.yaml").contains(":5154/udp"), "most games speak UDP: {ports}");
 }
 
 #[test]
@@ -197,6 +274,9 @@ fn the_unit_is_patient_enough() {
     let value = |key: &str| {
         unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap_or_else(|| panic!("no {key}"))
     };
+    let readme = value("Documentation").strip_prefix("file://").expect("a file");
+    assert!(unit.contains(&format!("README.md {readme}\n")), "no line installs {readme}");
+    assert_eq!(value("EnvironmentFile"), "-/etc/my-game.env");
     assert_eq!(value("Type"), "notify");
     assert_eq!(value("TimeoutStartSec"), "infinity");
     assert_eq!(value("KillMode"), "mixed");

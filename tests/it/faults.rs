@@ -1,4 +1,4 @@
-//! The README's table of faults: that every test it names is there and runs, and the faults that belong to no one
+//! The table of faults in docs/faults.md: that every test it names is there and runs, and the faults that belong to no one
 //! module beside it, most of them several at once.
 
 use std::collections::BTreeSet;
@@ -15,10 +15,10 @@ use crate::support::shim::{Builder, Shim, shim};
 use crate::support::specimen::{specimen, wrap};
 use crate::support::{Answer, Game, Mode, Proxy, Reply, ScriptedSdk, proc, secs, wait};
 
-/// The rows of the README's table: the fault, and the tests that it names.
+/// The rows of the table: the fault, and the tests that it names.
 fn table() -> Vec<(String, Vec<String>)> {
-    let readme = fs::read_to_string(in_repository("README.md")).expect("README.md");
-    let (_, rest) = readme.split_once("<!-- faults:begin -->\n").expect("the table begins");
+    let page = fs::read_to_string(in_repository("docs/faults.md")).expect("docs/faults.md");
+    let (_, rest) = page.split_once("<!-- faults:begin -->\n").expect("the table begins");
     let (table, _) = rest.split_once("<!-- faults:end -->").expect("the table ends");
     let row = |line: &str| {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
@@ -252,7 +252,7 @@ fn the_wall_clock_is_read_for_stamps_alone() {
         }
     });
     // Of log lines, and of the local SDK server's metadata.
-    let wanted = ["local_sdk/mod.rs", "logging.rs"].map(Into::into);
+    let wanted = ["local_sdk/mod.rs", "insight/logging.rs"].map(Into::into);
     assert_eq!(readers, BTreeSet::from(wanted));
 }
 

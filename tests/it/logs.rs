@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use agones_shim::testing::machine::catalogue;
@@ -80,11 +79,12 @@ type Fact = (String, Vec<String>);
 
 fn json_fact(line: &str) -> Fact {
     let json: BTreeMap<String, Value> = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    for key in ["time", "severity", "source", "message"] {
+    for key in ["time", "severity", "source", "message", "id"] {
         assert!(json.get(key).is_some_and(Value::is_string), "no {key} in {line}");
     }
     assert_eq!(json["source"], "agones-shim");
-    let own = ["time", "severity", "source", "message"];
+    // The id is for machines, and so in JSON alone.
+    let own = ["time", "severity", "source", "message", "id"];
     let keys = json.keys().filter(|key| !own.contains(&key.as_str())).cloned().collect();
     let message = json["message"].as_str().expect("checked above");
     (format!("{} {message}", json["severity"].as_str().expect("checked above")), keys)
@@ -149,33 +149,14 @@ fn text_and_json_carry_the_same_facts() {
 
 #[test]
 fn every_line_of_a_life_is_in_the_table() {
-    let known: Vec<String> = catalogue::catalogue().into_iter().map(|message| message.text).collect();
+    let known = catalogue::catalogue();
     for line in life("json") {
         let json: Value = serde_json::from_str(&line).expect("JSON");
-        let message = json["message"].as_str().expect("a message");
-        assert!(known.iter().any(|text| text == message), "{message}");
+        let (id, message) = (json["id"].as_str().expect("an id"), json["message"].as_str().expect("a message"));
+        assert!(known.iter().any(|known| known.id == id && known.text == message), "{line}");
+        let explained = shim().args(["explain", id]).run(secs(20));
+        assert!(explained.code == 0 && explained.stdout.starts_with(id), "{line}");
     }
-}
-
-/// `UPDATE_README=1 cargo test messages` rewrites it.
-#[test]
-fn the_readme_s_table_of_messages_is_the_generated_one() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let files = ["README.md", "README-messages.md"].map(|name| root.join(name));
-    let (begin, end) = ("<!-- messages:begin -->\n", "<!-- messages:end -->");
-    let found = files.iter().find_map(|path| {
-        let text = std::fs::read_to_string(path).ok()?;
-        let from = text.find(begin)? + begin.len();
-        let to = from + text[from..].find(end)?;
-        Some((path, text.clone(), from, to))
-    });
-    let (path, text, from, to) = found.expect("a README with the markers");
-    let wanted = catalogue::markdown();
-    if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(path, format!("{}{wanted}{}", &text[..from], &text[to..])).expect("writable");
-        return;
-    }
-    assert_eq!(&text[from..to], wanted, "UPDATE_README=1 cargo test messages");
 }
 
 /// `stderr` of the child is what it is given.
@@ -245,4 +226,49 @@ fn a_process_that_is_started_without_stderr_lives_too() {
     shim.signal(Signal::SIGTERM);
     sdk.wait_for_call("Shutdown", secs(10));
     shim.expect_code(0, secs(20));
+}
+
+#[test]
+fn debug_shows_calls_and_probes_and_no_librarys_inner_life() {
+    let sdk = ScriptedSdk::start();
+    let game = Game::open();
+    let run = |filter: &str| {
+        let mut shim = shim()
+            .sdk(&sdk)
+            .set("READY_HTTP", game.url("/healthz"))
+            .set("HEALTH_INTERVAL_SECS", "0.2")
+            .set("LOG", filter)
+            .spawn();
+        shim.wait_for_line(if filter == "debug" { "the GameServer is ready" } else { "Call<" }, secs(20));
+        if filter == "debug" {
+            shim.wait_for_line("probe probe=\"http ", secs(10));
+            shim.wait_for_line("SDK call call=Health", secs(10));
+        }
+        shim
+    };
+    let mut shim = run("debug");
+    for inner in ["Call<", "PoolKey", "Connection"] {
+        shim.assert_no_line(inner);
+    }
+    drop(shim);
+    // Whoever names it sees it.
+    run("info,ureq_proto=debug,ureq=debug");
+}
+
+#[test]
+fn levels_have_colours_on_a_terminal_unless_somebody_wants_none() {
+    use crate::support::pty::Terminal;
+    let run = |vars: &[(&str, &str)]| {
+        let vars = [&[("AGONES_SHIM_SDK", "off"), ("AGONES_SHIM_READY_TCP", "1")][..], vars].concat();
+        let mut terminal = Terminal::start([binary().into_os_string(), "--".into(), "/bin/true".into()], &vars);
+        let line = terminal.wait_for_part(0, "agones-shim has started", secs(10));
+        terminal.expect_exit(secs(10));
+        line
+    };
+    assert!(run(&[]).contains("\x1b[32mINFO \x1b[0m agones-shim has started"));
+    for plain in [("NO_COLOR", "1"), ("TERM", "dumb"), ("AGONES_SHIM_LOG_FORMAT", "json")] {
+        let line = run(&[plain]);
+        assert!(!line.contains('\x1b'), "{plain:?}: {line:?}");
+    }
+    assert!(run(&[("NO_COLOR", "")]).contains("\x1b[32m"), "an empty one counts as unset");
 }

@@ -167,7 +167,7 @@ fn each_part_is_there_and_lives() {
         ("#card-ports", "game"),
         ("#card-labels", "eu-north"),
         ("#left", "3 missed in a row are too many"),
-        ("#b-allocate + small", "only a Ready GameServer can be allocated, this one is Scheduled"),
+        ("#b-allocate + small", "only a Ready or Allocated GameServer can be allocated, this one is Scheduled"),
     ] {
         browser.wait_for(&format!("document.querySelector({part:?})?.textContent.includes({text:?})"));
     }
@@ -235,7 +235,7 @@ fn the_keyboard_alone_is_enough() {
     browser.press("Tab");
     assert_eq!(browser.eval(focused), "b-allocate", "one that is disabled can be reached, for its reason");
     browser.press("Enter");
-    browser.wait_for("document.querySelector('#said').textContent.startsWith('only a Ready GameServer')");
+    browser.wait_for("document.querySelector('#said').textContent.startsWith('only a Ready or Allocated GameServer')");
     assert_ne!(browser.eval("getComputedStyle(document.activeElement).outlineStyle"), "none", "focus is seen");
     server.post("/ready", "{}");
     server.wait_for_state("Ready", PATIENCE);

@@ -201,7 +201,7 @@ fn only_2xx_passes_and_the_reason_says_what_came() {
     assert!(game.requests().iter().all(|request| request.path == "/health"), "a redirect was followed");
 }
 
-/// SPEC.md section 4: once something answers, at most one look a second, so that a loading game's log is not flooded.
+/// Once something answers, at most one look a second, so that a loading game's log is not flooded.
 #[test]
 fn a_loading_game_is_asked_at_most_once_a_second() {
     let game = Game::open();
@@ -367,7 +367,7 @@ fn a_frozen_game_is_up_by_tcp_and_not_by_http() {
     stops_cleanly(&mut http);
 }
 
-/// SPEC.md 2.4 and 2.1: no SDK server at all, and the readiness deadline still holds.
+/// No SDK server at all, and the readiness deadline still holds.
 #[test]
 fn probe_only_keeps_the_readiness_deadline() {
     let game = Game::closed();

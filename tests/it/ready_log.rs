@@ -34,11 +34,14 @@ fn a_line_of_either_stream_means_ready_at_once() {
         let mut shim = watched("^Server started", &script).sdk(&sdk).stdin(Stdio::piped()).spawn();
         let line = shim.wait_for_line(WAITING, SOON).text;
         assert!(line.contains("no line matches yet"), "{line}");
+        // The first Ready() comes no sooner than a second after the connection.
+        wait::let_pass(secs(1));
         more_beats(&sdk, 3);
         sdk.assert_none("Ready");
         let mut stdin = shim.stdin().expect("piped");
+        let mark = shim.mark();
         stdin.write_all(b"\n").expect("it reads");
-        let line = shim.wait_for_line("Server started in 3s", SOON);
+        let line = shim.wait_for_line_after(mark, "Server started", SOON);
         let call = sdk.wait_for_call("Ready", SOON);
         // Within the second that a probe which answers has between its rounds.
         assert!(call.at.saturating_duration_since(line.at) < millis(900), "{:?}", call.at - line.at);
@@ -284,4 +287,51 @@ fn the_line_is_one_probe_among_others() {
     let child = *proc::children(shim.pid()).first().expect("the game");
     kill(Pid::from_raw(child), Signal::SIGKILL).expect("our own");
     shim.expect_code(137, SOON);
+}
+
+#[test]
+fn a_pattern_that_was_copied_from_the_log_is_warned_about_with_the_one_to_write() {
+    for (pattern, write) in [
+        ("[Server] Startup Completed", r"\[Server\] Startup Completed"),
+        ("Done (3s)!", r"Done \(3s\)!"),
+        ("\"Startup Completed\"", "Startup Completed"),
+        ("/Startup/", "Startup"),
+    ] {
+        let mut shim = watched(pattern, "sleep 60").without_sdk().spawn();
+        let line = shim.wait_for_line("WARN  AGONES_SHIM_READY_LOG", SOON).text;
+        assert!(line.ends_with(&format!("(write {write})")), "{line}");
+    }
+    let good =
+        ["Done", r"^\[.*INFO\]: Done \([0-9.]+s\)!", "[0-9]+ players", "up|ready", "Server.*started", "port [0-9]"];
+    for pattern in good {
+        let mut shim = watched(pattern, "sleep 60").without_sdk().spawn();
+        shim.wait_for_line(WAITING, SOON);
+        shim.assert_no_line("WARN  AGONES_SHIM_READY_LOG");
+    }
+}
+
+#[test]
+fn a_line_that_is_the_pattern_as_plain_text_is_named_once() {
+    let script =
+        "for i in 1 2 3; do echo '[Server] Startup Completed'; echo '[Server] Startup Completed' >&2; done; sleep 60";
+    let mut shim = watched("[Server] Startup Completed", script).without_sdk().spawn();
+    let line = shim.wait_for_line("a line has AGONES_SHIM_READY_LOG as plain text", SOON).text;
+    assert!(line.contains(r#"line="[Server] Startup Completed""#), "{line}");
+    assert!(line.contains(r#"write="\\[Server\\] Startup Completed""#), "{line}");
+    wait::let_pass(millis(500));
+    assert_eq!(shim.count_lines("as plain text"), 1);
+    shim.assert_no_line(SERVED);
+}
+
+#[test]
+fn a_game_that_writes_nothing_is_told_from_one_that_writes_something_else() {
+    for (script, reason) in [
+        ("sleep 60", "(no line yet)"),
+        ("echo one line; sleep 60", r#"(1 line, which does not match: \"one line\")"#),
+        ("printf 'line %s\\n' 1 2 3 4 5; sleep 60", r#"(5 lines, none matches, last: \"line 5\")"#),
+    ] {
+        let mut shim = watched("^up$", script).set("READY_TIMEOUT_SECS", 2).without_sdk().spawn();
+        let line = shim.wait_for_line("did not become ready within", SOON).text;
+        assert!(line.contains(reason), "{line}");
+    }
 }

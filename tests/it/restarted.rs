@@ -62,7 +62,7 @@ fn a_required_sdk_server_that_does_not_come_ends_with_75_and_the_game_never_star
             .sdk_port(closed.number())
             .set("SDK", "required")
             .set("WAIT_FOR_SDK", wait_for_sdk)
-            .set("STOP_HOOK", format!("touch {}", hooked))
+            .set("STOP_HOOK", format!("touch {hooked}"))
             .set("SDK_CONNECT_TIMEOUT_SECS", 1)
             .spawn();
         shim.expect_code(75, beyond(1) + secs(5));
@@ -75,7 +75,7 @@ fn a_required_sdk_server_that_comes_late_is_waited_for_and_then_the_game_starts(
     let scratch = Scratch::new("late");
     let started = scratch.path("started");
     let mut sdk = ScriptedSdk::reserved();
-    let script = format!("echo up > {}; sleep 60", started);
+    let script = format!("echo up > {started}; sleep 60");
     let mut shim = wrap(["sh", "-c", &script]).sdk(&sdk).set("SDK", "required").spawn();
     wait::let_pass(secs(1));
     assert!(!Path::new(&started).exists());
@@ -96,7 +96,7 @@ fn neither_the_readiness_deadline_nor_the_hook_is_for_a_game_that_waits_for_its_
         .set("SDK", "auto")
         .set("WAIT_FOR_SDK", 1)
         .set("READY_TIMEOUT_SECS", 1)
-        .set("STOP_HOOK", format!("touch {}", hooked))
+        .set("STOP_HOOK", format!("touch {hooked}"))
         .spawn();
     shim.assert_stays(secs(3));
     sdk.assert_none("Shutdown");

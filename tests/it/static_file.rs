@@ -5,7 +5,7 @@ use std::{env, fs};
 
 use crate::support::elf::Elf;
 
-/// SPEC.md section 10.
+/// Every Pod of every fleet pulls it.
 const LIMIT: usize = 4 << 20;
 
 /// The binary under test, and what `make static` left for the other architecture, if it ran.

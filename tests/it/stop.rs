@@ -36,7 +36,7 @@ fn a_shutdown_that_never_shows_is_called_again_and_ends_at_the_bound_with_an_err
     let sent = Instant::now();
     shim.signal(Signal::SIGTERM);
     let first = sdk.wait_for_call("Shutdown", SOON);
-    // SPEC.md 2.7: acknowledged and not shown after 2 s.
+    // Called again where it was acknowledged and does not show after 2 s.
     let second = sdk.wait_for_count("Shutdown", 2, beyond(2));
     assert!(second.at - first.at >= millis(1900), "{:?}", second.at - first.at);
     shim.expect_code(0, beyond(4));

@@ -60,6 +60,37 @@ fn a_child_that_was_held_starts_as_if_neither_shim_nor_grpc_were_there() {
 }
 
 #[test]
+fn arguments_get_the_address_and_the_ports_by_name() {
+    let sdk = unplaced();
+    place(&sdk);
+    let words = [
+        "+port",
+        "$(AGONES_GAMESERVER_PORT)",
+        "--game=$(AGONES_GAMESERVER_PORT_GAME)@$(AGONES_GAMESERVER_ADDRESS)",
+        "$$(AGONES_GAMESERVER_PORT)",
+        "$(AGONES_GAMESERVER_PORT_RCON)",
+        "$(HOME) ${AGONES_GAMESERVER_PORT} $$",
+    ];
+    let argv = ["printf", "<%s>\\n"].into_iter().chain(words);
+    let end = held(&sdk, argv.clone()).var("PATH", "/usr/bin:/bin").run(secs(10));
+    let wanted = [
+        "<+port>",
+        "<7001>",
+        "<--game=7001@203.0.113.7>",
+        "<$(AGONES_GAMESERVER_PORT)>",
+        "<$(AGONES_GAMESERVER_PORT_RCON)>",
+        "<$(HOME) ${AGONES_GAMESERVER_PORT} $$>",
+    ];
+    assert_eq!(end.stdout.lines().collect::<Vec<_>>(), wanted, "{end:?}");
+    assert!(end.stderr.contains("names=AGONES_GAMESERVER_PORT_RCON"), "the one that is not known is named: {end:?}");
+
+    // Nobody asked for it.
+    let plain = wrap(argv).sdk(&sdk).var("PATH", "/usr/bin:/bin").run(secs(10));
+    let as_written: Vec<String> = words.iter().map(|word| format!("<{word}>")).collect();
+    assert_eq!(plain.stdout.lines().collect::<Vec<_>>(), as_written, "{plain:?}");
+}
+
+#[test]
 fn signals_that_come_while_the_child_is_held_wait_for_it() {
     let sdk = unplaced();
     // Blocked in the child from its start on: else they would kill it before it has a handler, as anyone's would.

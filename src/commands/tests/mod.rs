@@ -21,7 +21,7 @@ fn help_fits_the_terminal_and_lists_everything() {
         let line = format!("  {}={}", row.variable, row.value);
         assert!(help.lines().any(|found| found.split("  [").next() == Some(&line)), "{line}");
     }
-    for code in ["0", "64", "69", "70", "71", "75", "76", "78", "126", "127", "128+n"] {
+    for code in ["0", "64", "65", "69", "70", "71", "73", "75", "76", "78", "126", "127", "128+n"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{code} "))), "{code}");
     }
     for command in COMMANDS {

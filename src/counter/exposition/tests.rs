@@ -1,4 +1,4 @@
-//! CASES.md 27 to 33 and their kin, then what holds for every input.
+//! Pages that are read, pages that are not, and what holds for every input.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

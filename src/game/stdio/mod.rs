@@ -27,7 +27,7 @@ use self::output::Output;
 use crate::game::child::Console;
 use crate::game::sys::{self, STDERR, STDIN, STDOUT};
 use crate::log_lines::lines::Lines;
-use crate::machine::Event;
+use crate::machine::{Event, catalogue};
 use crate::net::deadline::Deadline;
 
 /// How long the last output of a child that is gone may take to be read by whoever reads it.
@@ -147,12 +147,17 @@ impl Stdio {
         self.outputs.iter_mut().for_each(Output::begin_to_finish);
         let deadline = Deadline::after(LAST_OUTPUT_TIMEOUT);
         if self.outputs.iter().filter(|output| !output.is_finished(deadline)).count() > 0 {
-            log::warn!("the game's last output is lost: whatever reads it has stopped reading");
+            warn_of_loss();
         }
         if let Some(input) = self.input {
             input.finish();
         }
     }
+}
+
+/// Of the end of the game's output, or of its log where that is passed on.
+pub(crate) fn warn_of_loss() {
+    log::warn!(id = catalogue::OUTPUT_LOST; "the game's last output is lost: whatever reads it has stopped reading");
 }
 
 /// What writes to the shim's stdout, where it has one: false where nobody will ever read it.

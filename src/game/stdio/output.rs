@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,6 +18,7 @@ use super::pty;
 use crate::game::child::Console;
 use crate::game::sys::{self, STDOUT};
 use crate::log_lines::lines::Lines;
+use crate::log_lines::passed::PassedLines;
 use crate::machine::Event;
 use crate::net::deadline::Deadline;
 use crate::worker::Worker;
@@ -50,7 +52,7 @@ impl Output {
         lines: Option<Lines>,
         events: &Sender<Event>,
     ) -> io::Result<Self> {
-        let mut stream = Stream { source, sink, window, lines, is_finishing: false };
+        let mut stream = Stream { source, sink, window, lines, passed: PassedLines::default(), is_finishing: false };
         let (control, running) = io::pipe()?;
         let (end, ended) = channel::<Infallible>();
         let worker = Worker::spawn("output", events.clone(), move |looking, events| {
@@ -87,6 +89,8 @@ struct Stream {
     window: Option<Console>,
     /// What looks for lines, while there is something to look for.
     lines: Option<Lines>,
+    /// When the others are told of.
+    passed: PassedLines,
     is_finishing: bool,
 }
 
@@ -94,6 +98,7 @@ struct Stream {
 enum Next {
     Read,
     Rest,
+    Report,
     End,
 }
 
@@ -103,6 +108,7 @@ impl Stream {
         loop {
             let matches = match self.wait(control) {
                 Next::End => return,
+                Next::Report => 0,
                 Next::Rest => self.lines.as_mut().map_or(0, |lines| u32::from(lines.rest())),
                 Next::Read => match read(&self.source, &mut buffer) {
                     Ok(0) => return,
@@ -121,6 +127,11 @@ impl Stream {
             };
             if matches > 0 {
                 let _ = events.send(Event::LinesSeen(matches));
+            }
+            if let Some(lines) = &mut self.lines
+                && let Some(event) = self.passed.report(lines, Instant::now())
+            {
+                let _ = events.send(event);
             }
             if let Some(lines) = &mut self.lines
                 && looking.try_recv() == Err(TryRecvError::Disconnected)
@@ -142,6 +153,13 @@ impl Stream {
             let mut timeout = PollTimeout::NONE;
             if self.window.is_some() {
                 timeout = SIZE_INTERVAL.into();
+            }
+            let report = self.lines.as_ref().and_then(|lines| self.passed.wait(lines, Instant::now()));
+            if report == Some(Duration::ZERO) {
+                return Next::Report;
+            }
+            if let Some(wait) = report.filter(|_| self.window.is_none()) {
+                timeout = PollTimeout::try_from(wait + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX);
             }
             if self.lines.as_ref().is_some_and(Lines::has_news) {
                 timeout = REST.into();

@@ -1,4 +1,4 @@
-//! The report as Prometheus reads it: text format 0.0.4. Pure.
+//! The report as Prometheus reads it: text format 0.0.4. Pure but for `process`.
 //!
 //! Names follow Prometheus' rules: one prefix, base units, `_total` where it
 //! only grows; `promtool check metrics` is among the tests.
@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::insight::status::Report;
+use crate::insight::status::{Report, process};
 use crate::machine::{CounterSnapshot, ListSnapshot, Phase, Round};
 use crate::sdk::stats::{BUCKETS, OUTCOMES};
 
@@ -32,6 +32,7 @@ pub fn write(report: &Report) -> String {
     health(&mut out, report);
     published(&mut out, report);
     calls(&mut out, report);
+    process(&mut out);
     out.0
 }
 
@@ -156,6 +157,19 @@ fn shown(value: impl Display) -> String {
 
 fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()
+}
+
+/// Under the names that Prometheus' own libraries give them.
+fn process(out: &mut Text) {
+    let values = [
+        ("resident_memory_bytes", "Resident memory size in bytes.", process::resident_bytes()),
+        ("start_time_seconds", "Start time of the process since the Unix epoch in seconds.", process::start_time()),
+    ];
+    for (name, help, value) in values {
+        if let Some(value) = value {
+            out.0 += &format!("# HELP process_{name} {help}\n# TYPE process_{name} gauge\nprocess_{name} {value}\n");
+        }
+    }
 }
 
 struct Text(String);

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::super::change::{Change, State};
 use super::super::request::{Code, Refusal, Reply, Request};
-use super::super::spec::{Health, Spec};
 use super::{GameServer, Setting};
+use crate::manifest::spec::{Health, Spec};
 use crate::sdk::proto::{beta, sdk};
 
 /// A GameServer and what was seen of it.
@@ -26,7 +26,7 @@ impl Scenario {
     fn with_health(health: Health) -> Self {
         let setting = Setting {
             batch: Duration::from_millis(500),
-            epoch: 1_700_000_000,
+            epoch: Duration::from_secs(1_700_000_000),
             address: "127.0.0.1".into(),
             ports: vec![("default".into(), 7000)],
         };
@@ -209,11 +209,50 @@ fn only_a_ready_server_is_allocated_and_it_says_when() {
     let mut scenario = Scenario::new();
     let refusal = scenario.try_call(Request::LocalAllocate).expect_err("Scheduled");
     assert_eq!(refusal.code, Code::FailedPrecondition);
-    assert_eq!(refusal.message, "only a Ready GameServer can be allocated, this one is Scheduled");
+    assert_eq!(refusal.message, "only a Ready or Allocated GameServer can be allocated, this one is Scheduled");
     let mut scenario = Scenario::ready();
     scenario.call(Request::LocalAllocate).saw(&["0.525 state Ready -> Allocated (allocator)"]);
     let annotations = scenario.game_server.snapshot().object_meta.expect("meta").annotations;
-    assert_eq!(annotations["agones.dev/last-allocated"], "2023-11-14T22:13:20Z");
+    assert_eq!(annotations["agones.dev/last-allocated"], "2023-11-14T22:13:20.525Z");
+}
+
+#[test]
+fn an_allocated_server_can_be_allocated_again_and_each_time_is_another() {
+    let mut scenario = Scenario::ready();
+    let stamp = |scenario: &Scenario| {
+        scenario.game_server.snapshot().object_meta.expect("meta").annotations["agones.dev/last-allocated"].clone()
+    };
+    scenario.call(Request::LocalAllocate);
+    let first = stamp(&scenario);
+    scenario
+        .call(Request::LocalAllocate)
+        .saw(&["0.525 state Ready -> Allocated (allocator)", "0.525 state Allocated -> Allocated (allocator)"]);
+    assert_eq!(
+        (first.as_str(), stamp(&scenario).as_str()),
+        ("2023-11-14T22:13:20.525Z", "2023-11-14T22:13:20.525000001Z")
+    );
+    scenario.call(Request::Allocate).until(60_000);
+    assert_eq!(stamp(&scenario), "2023-11-14T22:13:21.025Z", "by the SDK too");
+    scenario.call(Request::Ready).until(120_000);
+    assert_eq!(stamp(&scenario), "2023-11-14T22:13:21.025Z", "Ready() leaves it");
+}
+
+#[test]
+fn a_fleet_that_shrinks_takes_a_ready_server_and_never_an_allocated_one() {
+    let mut scenario = Scenario::ready();
+    let chosen = |scenario: &mut Scenario| match scenario.try_call(Request::LocalFleetScaleDown) {
+        Ok(Reply::Text(text)) => text.contains(r#""chosen":true"#),
+        other => panic!("{other:?}"),
+    };
+    assert!(chosen(&mut scenario));
+    scenario.call(Request::LocalAllocate);
+    assert!(!chosen(&mut scenario));
+    scenario.call(Request::Reserve(0)).until(10_000);
+    assert!(!chosen(&mut scenario), "Reserved");
+    scenario.call(Request::Ready).until(20_000);
+    assert!(chosen(&mut scenario));
+    scenario.call(Request::LocalDelete);
+    assert!(!chosen(&mut scenario), "it goes already");
 }
 
 #[test]

@@ -31,10 +31,14 @@ const LATE_WAIT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shutdown {
     began: Instant,
+    /// It is called on this way out.
+    is_wanted: bool,
     delivery: Delivery,
     wait: Wait,
     /// It has had its one attempt: a call was answered, or nobody was there to be called.
     attempted: bool,
+    /// Somebody has come since the last attempt.
+    just_connected: bool,
     /// The SDK server that is there, or was there last, has acknowledged it.
     acknowledged: bool,
     /// An error of it has been named in a warning.
@@ -75,9 +79,11 @@ impl Shutdown {
         }
         Self {
             began: now,
+            is_wanted: bound.is_some(),
             delivery: if bound.is_some() { Delivery::Call } else { Delivery::Done },
             wait: if bound.is_some() { Wait::Bound } else { Wait::Over },
             attempted: bound.is_none(),
+            just_connected: false,
             acknowledged: false,
             warned: false,
             last: String::new(),
@@ -99,9 +105,10 @@ impl Shutdown {
         self.delivery != Delivery::Done && self.wait != Wait::Over
     }
 
-    /// `calling`, `confirming` or `done`.
+    /// `none` where it is not called, `calling`, `confirming` or `done`.
     pub(super) fn progress(&self) -> &'static str {
         match self.delivery {
+            _ if !self.is_wanted => "none",
             Delivery::Call | Delivery::Retry => "calling",
             Delivery::Confirming { .. } => "confirming",
             Delivery::Done => "done",
@@ -123,8 +130,9 @@ impl Shutdown {
         if self.delivery == Delivery::Done {
             return;
         }
-        // Nobody there: the attempts so far were the attempt. Somebody there: one call is made in any case.
-        self.attempted |= !link_up;
+        // Nobody there: the attempts so far were the attempt. Somebody there, if only just now: one call is made in any
+        // case.
+        self.attempted = !link_up || self.attempted && !self.just_connected;
         if was == Wait::Bound {
             let acknowledged = matches!(self.delivery, Delivery::Confirming { .. });
             let last = if self.last.is_empty() { "no answer".to_owned() } else { self.last.clone() };
@@ -142,7 +150,7 @@ impl Shutdown {
 
     /// `never`: no SDK server was ever reached.
     pub(super) fn connect_failed(&mut self, now: Instant, never: bool, error: &CallError, out: &mut Effects) {
-        self.attempted = true;
+        (self.attempted, self.just_connected) = (true, false);
         self.last.clone_from(&error.message);
         let is_urgent = self.is_urgent();
         match &mut self.delivery {
@@ -167,6 +175,7 @@ impl Shutdown {
     /// may hang.
     pub(super) fn connected(&mut self) {
         self.acknowledged = false;
+        self.just_connected = true;
         if self.delivery != Delivery::Done {
             self.delivery = Delivery::Call;
         }
@@ -185,7 +194,7 @@ impl Shutdown {
         timers: &mut Timers,
         out: &mut Effects,
     ) {
-        self.attempted = true;
+        (self.attempted, self.just_connected) = (true, false);
         if self.delivery == Delivery::Done {
             return;
         }

@@ -1,4 +1,4 @@
-//! The Counter (SPEC.md section 5).
+//! The Counter.
 
 use super::super::*;
 use super::world::*;
@@ -39,7 +39,6 @@ fn a_failed_reading_keeps_the_value_and_warns_once_an_episode() {
     assert_eq!(updates(&world), ["players=3"]);
 }
 
-// CASES.md 34
 #[test]
 fn a_reading_above_the_capacity_is_clamped_and_warned_about_once_an_episode() {
     let mut world = players(100);
@@ -79,7 +78,6 @@ fn a_capacity_of_zero_is_a_hard_zero() {
     assert_eq!(updates(&world), ["players=0"]);
 }
 
-// CASES.md 35
 #[test]
 fn an_undeclared_counter_is_one_warning_and_one_try_a_minute() {
     let mut world = World::at_ready(counting("players", config()), |_| ());
@@ -224,4 +222,23 @@ fn a_metric_that_has_never_been_there_is_told_once() {
         }
         assert_eq!(world.count("which counts as 0"), told);
     }
+}
+
+#[test]
+fn a_counter_that_fails_for_hours_says_so_each_hour() {
+    let mut world = World::at_ready(counting("players", config()), |_| ());
+    for _ in 0..(2 * 60 + 30) {
+        world.event(scraped(7));
+        world.run(60.0);
+    }
+    assert_eq!(world.count("rejects the Counter"), 3, "at the start, and after each hour");
+    let mut world = players(100);
+    for _ in 0..(2 * 60 + 30) {
+        world.event(not_scraped("HTTP 500"));
+        world.run(60.0);
+    }
+    assert_eq!(world.count("no reading for the Counter"), 3);
+    world.event(scraped(7));
+    world.event(not_scraped("HTTP 500"));
+    assert_eq!(world.count("no reading for the Counter"), 4, "a new failure is news");
 }

@@ -23,6 +23,8 @@ struct Node {
     machine: Machine,
     seen: Seen,
     now: Instant,
+    /// Allocations are told apart.
+    self_allocates: bool,
 }
 
 impl Node {
@@ -39,7 +41,7 @@ impl Node {
             Event::Tick,
             Event::StopRequested(self.now),
             Event::HealthDue,
-            Event::StatusAsked,
+            Event::StatusAsked { game_server: true },
             Event::ThreadDied { thread: "probe", message: "a bug".into() },
         ];
         if self.seen.awaiting {
@@ -82,7 +84,11 @@ impl Node {
             events.push(Event::AllocatedHookEnded(Ok(())));
         }
         if let Some(call) = &self.seen.call {
-            events.extend(answers(call).into_iter().map(Event::Answered));
+            let mut answers = answers(call);
+            if self.self_allocates && *call == Call::GetGameServer {
+                answers.extend(["1", "2"].map(|stamp| Answer::GameServer(Ok(allocated(stamp)))));
+            }
+            events.extend(answers.into_iter().map(Event::Answered));
         }
         events
     }
@@ -181,6 +187,25 @@ fn shown(state: State) -> GameServer {
     GameServer { state, address: "203.0.113.7".into(), ..GameServer::default() }
 }
 
+fn allocated(stamp: &str) -> GameServer {
+    let mut shown = shown(State::Allocated);
+    shown.annotations.insert("agones.dev/last-allocated".into(), stamp.into());
+    shown
+}
+
+/// What has happened by the time that an own Allocate() is called.
+fn until_self_allocated() -> Vec<Event> {
+    let mut events = until_ready(State::Ready);
+    events.extend([
+        Event::Scraped { source: 0, outcome: Ok(reading(0, &[])) },
+        Event::Scraped { source: 0, outcome: Ok(reading(2, &[])) },
+        Event::Answered(Answer::GetCounter(Ok(Counter { count: 0, capacity: 3 }))),
+        Event::Answered(Answer::UpdateCounter(Ok(()))),
+        Event::Answered(Answer::GameServer(Ok(shown(State::Ready)))),
+    ]);
+    events
+}
+
 /// What has happened by the time that Ready() is called, the connection being old enough for it, and then answered.
 fn until(answers: &[Answer]) -> Vec<Event> {
     let mut events = vec![
@@ -218,11 +243,12 @@ fn kind(event: &Event) -> String {
 fn begin(config: Config) -> Node {
     let now = Instant::now();
     let mut seen = Seen::new(&config);
+    let self_allocates = config.allocate_on_players;
     let mut machine = Machine::new(config, now);
     let mut effects = Effects::new();
     machine.start(now, &mut effects);
     check(&mut seen, now, &Event::Tick, &effects);
-    Node { machine, seen, now }
+    Node { machine, seen, now, self_allocates }
 }
 
 /// A machine that has come to this phase on the straight way.
@@ -262,6 +288,12 @@ fn explore(start: Node, states: usize, met: &mut Met) -> (usize, usize) {
             for event in node.events() {
                 *met.entry((node.machine.phase, kind(&event))).or_default() += 1;
                 let after = node.after(&event);
+                if after.seen.occupied > node.seen.occupied {
+                    *met.entry((node.machine.phase, "Allocate() for players".into())).or_default() += 1;
+                }
+                if after.seen.given_back > node.seen.given_back {
+                    *met.entry((node.machine.phase, "Ready() of an own allocation".into())).or_default() += 1;
+                }
                 if known.insert(after.key()) && after.seen.exits == 0 {
                     next.push(after);
                 }
@@ -381,6 +413,11 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
             until_ready(State::Allocated),
         ),
         (
+            "sidecar whose players allocate",
+            Config { allocate_on_players: true, ..publishing(false, None) },
+            until_self_allocated(),
+        ),
+        (
             "wrapper that has labels, a hook of allocations and an age",
             Config {
                 labels: vec![pair("map", "dust")],
@@ -415,4 +452,58 @@ fn no_short_sequence_of_events_breaks_an_invariant() {
         "the machine was checked in {all} states, by {steps} steps of {kinds} kinds (events and answers by phase)"
     );
     assert_coverage(&met);
+}
+
+/// What it has asked for is answered, with this GameServer where it looks.
+fn answered(mut node: Node, shown: &GameServer) -> Node {
+    while let Some(call) = &node.seen.call {
+        let answer = match call {
+            Call::GetGameServer => Answer::GameServer(Ok(shown.clone())),
+            Call::GetCounter(_) => Answer::GetCounter(Ok(Counter { count: 2, capacity: 3 })),
+            call => answers(call).remove(0),
+        };
+        node = node.after(&Event::Answered(answer));
+    }
+    node
+}
+
+#[test]
+fn no_short_sequence_gives_back_what_is_not_the_shim_s_own() {
+    let publishes = Publishes { counter: Some("players".into()), ..Publishes::default() };
+    let config = Config {
+        allocate_on_players: true,
+        empty_ready: Some(Duration::ZERO),
+        allocated_hook: true,
+        publishes: vec![publishes],
+        ..config()
+    };
+    let read = |node: Node, count, shown: &GameServer| {
+        let reading = Ok(Reading { count, ..Reading::default() });
+        answered(node.after(&Event::Scraped { source: 0, outcome: reading }), shown)
+    };
+    let ready = shown(State::Ready);
+    let start = until_ready(State::Ready).iter().fold(begin(config), |node, event| node.after(event));
+    let start = answered(start, &ready).after(&Event::LivenessChecked(report(Ok(()))));
+    let called = read(answered(start, &ready), 2, &ready);
+    assert_eq!(called.seen.occupied, 1, "{:#?}", called.machine);
+    let mut own = called.clone();
+    for _ in 0..4 {
+        let at = own.now - called.now;
+        let shown = if at >= Duration::from_millis(500) { allocated("1") } else { ready.clone() };
+        own = answered(own.after(&Event::Tick), &shown);
+    }
+    let mut empty = own.clone();
+    for _ in 0..3 {
+        empty = read(empty, 0, &allocated("1"));
+    }
+    assert_eq!((empty.seen.occupied, empty.seen.given_back), (1, 0), "{:#?}", empty.machine);
+    let given_back = read(empty.clone(), 0, &allocated("1"));
+    assert_eq!(given_back.seen.given_back, 1, "{:#?}", given_back.machine);
+    let mut met = Met::new();
+    for start in [called, own, empty, given_back] {
+        explore(start, STATES, &mut met);
+    }
+    for call in ["Allocate() for players", "Ready() of an own allocation"] {
+        assert!(met.get(&(Phase::Ready, call.to_owned())).is_some_and(|times| *times > 20), "{call}: {met:#?}");
+    }
 }

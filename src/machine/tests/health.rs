@@ -1,10 +1,9 @@
-//! Beats and liveness (SPEC.md 2.3 and 2.5).
+//! Beats and liveness.
 
 use super::super::*;
 use super::world::*;
 use crate::sdk::game_server::State;
 
-// CASES.md 11
 #[test]
 fn beats_come_from_the_first_connection_on_however_long_the_game_loads() {
     let mut world = World::started(config(), |_| ());
@@ -13,7 +12,6 @@ fn beats_come_from_the_first_connection_on_however_long_the_game_loads() {
     assert_eq!(world.exit, None);
 }
 
-// CASES.md 12
 #[test]
 fn beats_do_not_drift() {
     let mut config = config();
@@ -65,7 +63,6 @@ fn the_default_threshold_lasts_as_long_as_agones_own_patience() {
     }
 }
 
-// CASES.md 15 and 16
 #[test]
 fn a_failed_round_withholds_the_beat_and_a_passed_one_sends_it_at_once() {
     let mut world = World::at_ready(config(), |_| ());
@@ -140,7 +137,6 @@ fn with_health_disabled_the_log_says_that_nothing_will_replace_the_server() {
     assert_eq!(world.count("error spec.health.disabled is set"), 1);
 }
 
-// CASES.md 10b
 #[test]
 fn a_restarted_shim_does_not_beat_for_a_dead_game() {
     for state in [State::Ready, State::Allocated, State::Reserved] {

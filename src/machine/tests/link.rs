@@ -1,4 +1,4 @@
-//! The SDK server comes late, goes, and comes back (SPEC.md 2.2).
+//! The SDK server comes late, goes, and comes back.
 
 use super::super::*;
 use super::world::*;
@@ -19,7 +19,6 @@ fn without_an_sdk_server_it_tries_four_times_a_second_for_a_minute_and_then_once
     assert_eq!(world.exit, None);
 }
 
-// CASES.md 10
 #[test]
 fn an_sdk_server_that_is_45_s_late_still_gets_its_ready() {
     let mut world = World::started(config(), |world| {
@@ -90,7 +89,6 @@ fn off_never_connects_and_served_is_ready() {
     assert_eq!(world.machine.phase, Phase::Ready);
 }
 
-// CASES.md 9
 #[test]
 fn after_a_loss_beats_resume_the_counter_is_sent_again_and_ready_is_not() {
     let mut world = World::at_ready(counting("players", config()), |world| {
@@ -225,7 +223,6 @@ fn labelled(config: Config) -> Config {
     Config { labels: vec![pair("map", "dust")], ..config }
 }
 
-// CASES.md 41
 #[test]
 fn a_game_server_that_is_not_named_like_the_pod_is_a_loud_warning() {
     let long = "n".repeat(70);
@@ -279,4 +276,45 @@ fn inside_kubernetes_a_missing_sdk_server_is_a_warning_before_agones_loses_its_p
     }
     let off = World::started(Config { sdk: SdkMode::Off, ..inside() }, |_| ());
     assert_eq!(off.count("warn AGONES_SHIM_SDK=off inside Kubernetes"), 1, "{:#?}", off.trace);
+}
+
+#[test]
+fn whoever_asks_how_things_stand_sees_the_gameserver_of_the_last_interval_at_a_call_an_interval() {
+    let mut world = World::started(config(), |world| world.ready = true);
+    world.run(20.0);
+    let before = world.count("call GetGameServer");
+    world.run(60.0);
+    assert_eq!(world.count("call GetGameServer"), before, "nobody asks: nothing is read");
+    world.event(Event::StatusAsked { game_server: false });
+    world.run(0.1);
+    assert_eq!(world.count("call GetGameServer"), before, "/healthz shows nothing of it");
+    for _ in 0..100 {
+        world.event(Event::StatusAsked { game_server: true });
+        world.run(0.1);
+    }
+    let reads = world.count("call GetGameServer") - before;
+    let interval = world.machine.health_interval().as_secs_f64();
+    assert!((2..=4).contains(&reads), "{reads} reads in 10 s at {interval} s");
+    world.server.game.state = State::Allocated;
+    world.run(interval);
+    world.event(Event::StatusAsked { game_server: true });
+    world.run(0.1);
+    let snapshot = world.machine.snapshot(world.now);
+    let (game_server, age) = snapshot.game_server.expect("it was read");
+    assert_eq!(game_server.state, State::Allocated);
+    assert!(age < secs(1.0), "{age:?}");
+}
+
+#[test]
+fn an_sdk_server_that_leaves_the_question_open_is_asked_once_an_interval_all_the_same() {
+    let mut world = World::started(config(), |world| world.ready = true);
+    world.run(20.0);
+    world.server.reachable = false;
+    world.run(10.0);
+    let before = world.count("call GetGameServer");
+    for _ in 0..20 {
+        world.event(Event::StatusAsked { game_server: true });
+    }
+    world.run(1.0);
+    assert_eq!(world.count("call GetGameServer"), before, "there is no link");
 }

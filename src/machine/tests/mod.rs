@@ -1,4 +1,4 @@
-//! The sentences of SPEC.md section 2, each as a trace in a world with a fake clock.
+//! The life of a server, sentence by sentence, each as a trace in a world with a fake clock.
 //!
 //! `walk` and what it needs are there for the fuzzer too.
 #![cfg_attr(not(test), allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "the fuzzer's part"))]
@@ -19,6 +19,8 @@ mod list;
 mod metadata;
 #[cfg(test)]
 mod ready;
+#[cfg(test)]
+mod self_allocation;
 #[cfg(test)]
 mod self_shutdown;
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! The sidecar's way out (SPEC.md 2.7 and 2.8).
+//! The sidecar's way out.
 
 use super::super::*;
 use super::world::*;
 use crate::sdk::game_server::State;
 
-// CASES.md 4 and 5
 #[test]
 fn shutdown_is_called_at_once_and_waited_for() {
     let mut world = World::at_ready(config(), |world| world.server.applies_after = Some(secs(0.5)));
@@ -31,7 +30,6 @@ fn a_deletion_timestamp_is_as_good_as_the_state() {
     assert_eq!(world.exit, Some(ExitReason::Stopped), "{:#?}", world.trace);
 }
 
-// CASES.md 6
 #[test]
 fn nothing_is_waited_for_that_cannot_come() {
     let mut world = World::at_ready(config(), |_| ());
@@ -44,7 +42,6 @@ fn nothing_is_waited_for_that_cannot_come() {
     assert_eq!(world.count("warn not waiting for Shutdown()"), 1);
 }
 
-// CASES.md 7
 #[test]
 fn a_failing_shutdown_is_tried_again_inside_the_bound() {
     let mut world = World::at_ready(config(), |_| ());
@@ -108,7 +105,6 @@ fn a_lost_sdk_server_is_waited_for_up_to_the_bound_while_nothing_was_acknowledge
     assert_eq!(world.count("Shutdown() has landed"), 1, "{:#?}", world.trace);
 }
 
-// CASES.md 42
 #[test]
 fn never_connected_means_one_attempt() {
     let mut world = World::started(config(), |world| world.server.reachable = false);

@@ -49,7 +49,7 @@ pub struct Seen {
     allocation_kept: bool,
     /// It was said that there is no SDK server, and none has come since.
     probe_only: bool,
-    pub wrapper: bool,
+    wrapper: bool,
     pub starts: usize,
     pub exits: usize,
     sdk_off: bool,
@@ -86,18 +86,35 @@ pub struct Seen {
     line_time: Duration,
     child_has_signal: bool,
     has_stop_timeout: bool,
+    allocates: bool,
+    gives_back: bool,
     /// The allocation that the last look showed, and the readings of 0 in a row since, as far as 4.
     allocation: Option<String>,
     zeros: u8,
+    /// An own Allocate() over a Ready GameServer that the server has, or may have, over this value of `last-allocated`
+    /// and since when; one that did not come into being.
+    own_call: Option<(String, Instant)>,
+    /// Another's allocation shows.
+    foreign: bool,
+    /// The `last-allocated` of an allocation that is the shim's own by the model.
+    own: Option<String>,
+    /// What the first source said last, if it could be read.
+    players: Option<u64>,
+    /// Own Ready() calls that gave an allocation back, and own Allocate() calls for players.
+    pub given_back: u32,
+    pub occupied: u32,
 }
 
 impl Seen {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
+            wrapper: config.wrapper,
             line_time: config.stop_line.unwrap_or_default(),
             child_has_signal: config.stop_signal.is_some(),
             has_stop_timeout: config.stop_timeout.is_some(),
+            allocates: config.allocate_on_players,
+            gives_back: config.empty_ready.is_some(),
             ..Self::default()
         }
     }
@@ -116,6 +133,29 @@ impl Seen {
             }
             _ => {}
         }
+    }
+
+    /// Whose the allocation is, by the letter: the shim's own is the one that shows after the batch time of its own
+    /// Allocate(), where none showed before.
+    fn look_whose(&mut self, now: Instant, shown: &GameServer) {
+        let allocated = shown.state == State::Allocated && !shown.deleting;
+        let stamp = shown.last_allocated();
+        if !allocated {
+            (self.own, self.foreign) = (None, false);
+        } else if self.own.as_deref().is_some_and(|own| own != stamp) {
+            (self.own, self.foreign) = (None, true);
+        } else if self.own.is_none() && !self.foreign {
+            let waited = |at: Instant| shown.local_mode || now - at >= Duration::from_millis(500);
+            let own = self.own_call.as_ref().is_some_and(|(over, at)| over != stamp && waited(*at));
+            (self.own, self.foreign) = (own.then(|| stamp.to_owned()), !own);
+        }
+        // It has landed, or something came later than it.
+        let is_over = |at: Instant| match shown.state {
+            State::Ready => false,
+            State::Allocated if allocated => shown.local_mode || now - at >= Duration::from_millis(500),
+            _ => now - at >= Duration::from_secs(1) || shown.deleting,
+        };
+        self.own_call.take_if(|(_, at)| is_over(*at));
     }
 
     fn wants_shutdown(&self) -> bool {
@@ -197,7 +237,7 @@ fn event(dice: &mut Dice, now: Instant) -> Event {
     let outcome = |dice: &mut Dice| if dice.roll(3) == 0 { Err("connection refused".into()) } else { Ok(()) };
     match dice.roll(42) {
         40 => Event::ChildNotStarted(ExitReason::NotFound),
-        41 => Event::StatusAsked,
+        41 => Event::StatusAsked { game_server: true },
         0 => Event::StopRequested(now),
         1 => Event::ThreadDied { thread: "probe", message: "a bug".into() },
         2 => Event::ChildEnded {
@@ -236,6 +276,7 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
             let is_same = seen.allocation == allocation;
             seen.zeros = if is_same { seen.zeros } else { 0 };
             seen.allocation = allocation;
+            seen.look_whose(now, game_server);
         }
         Event::LivenessChecked(reports) => seen.alive = Some(reports.iter().all(|report| report.outcome.is_ok())),
         Event::Scraped { source, outcome } => {
@@ -244,6 +285,7 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
             }
             let is_zero = outcome.as_ref().is_ok_and(|reading| reading.count == 0) && seen.allocation.is_some();
             if *source == 0 {
+                seen.players = outcome.as_ref().ok().map(|reading| reading.count);
                 seen.zeros = if is_zero { seen.zeros.saturating_add(1).min(4) } else { 0 };
             }
         }
@@ -255,7 +297,7 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
     for effect in effects {
         assert!(seen.exits == 0, "nothing follows the exit");
         match effect {
-            Effect::Call(call) => check_call(seen, call),
+            Effect::Call(call) => check_call(seen, now, call),
             Effect::AwaitReadiness => seen.awaiting = true,
             Effect::CheckLiveness => seen.checking = true,
             Effect::StartScraping => seen.scraping = true,
@@ -323,7 +365,12 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
 fn check_answer(seen: &mut Seen, event: &Event) {
     let Event::Answered(answer) = event else { return };
     if *answer == Answer::Connected(Ok(Peer::New)) {
-        seen.ready_queued = false;
+        (seen.ready_queued, seen.own_call) = (false, None);
+    }
+    if let Answer::Allocate(Err(error)) = answer
+        && error.kind != CallErrorKind::DeadlineExceeded
+    {
+        seen.own_call = None;
     }
     match answer.error().map(|error| error.kind) {
         None | Some(CallErrorKind::DeadlineExceeded) if matches!(answer, Answer::Ready(_)) => {
@@ -334,7 +381,7 @@ fn check_answer(seen: &mut Seen, event: &Event) {
     }
 }
 
-fn check_call(seen: &mut Seen, call: &Call) {
+fn check_call(seen: &mut Seen, now: Instant, call: &Call) {
     assert_eq!(seen.call, None, "one call at a time");
     assert!(!seen.sdk_off, "it was told to make no calls");
     seen.call = Some(call.clone());
@@ -343,12 +390,28 @@ fn check_call(seen: &mut Seen, call: &Call) {
         Call::Ready => {
             let looked = seen.looked.take().expect("the state was read before Ready()");
             let local = looked.local_mode && looked.state == State::Ready;
-            assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
             assert_eq!(seen.stopping, None, "Ready() on the way out would undo Shutdown()");
+            if looked.state == State::Allocated && !looked.is_condemned() {
+                let own = seen.own.take();
+                assert_eq!(own.as_deref(), Some(looked.last_allocated()), "the allocation is another's: {looked:?}");
+                assert!(seen.gives_back && seen.zeros >= 3 && seen.players == Some(0), "it is not empty: {seen:?}");
+                assert_ne!(seen.alive, Some(false), "a dead game is given back");
+                seen.given_back += 1;
+                return seen.looked = None;
+            }
+            assert!(!looked.is_condemned() && (looked.state.is_before_ready() || local), "{looked:?}");
             assert!(!seen.ready_queued, "a second Ready() to a server that has one could undo an allocation");
         }
         Call::Allocate => {
             let looked = seen.looked.take().expect("the state was read before Allocate()");
+            if seen.allocates && looked.state == State::Ready && !looked.is_condemned() {
+                assert!(seen.players.is_some_and(|players| players > 0), "nobody is there: {seen:?}");
+                assert!(seen.own_call.is_none(), "Allocate() is not repeated while the server that has it is there");
+                assert_eq!(seen.stopping, None, "Allocate() on the way out would undo Shutdown()");
+                seen.own_call = Some((looked.last_allocated().to_owned(), now));
+                seen.occupied += 1;
+                return;
+            }
             assert!(looked.state == State::Allocated && !looked.is_condemned(), "{looked:?}");
             assert!(seen.ready_queued, "nothing of the shim's own puts the allocation at risk");
             assert!(!std::mem::replace(&mut seen.allocation_kept, true), "Allocate() is not repeated");
@@ -477,6 +540,8 @@ pub fn fuzz(bytes: &[u8]) -> usize {
     config.allocated_hook = dice.roll(3) == 0;
     config.labels = if dice.roll(3) == 0 { vec![pair("map", "dust"), pair("mode", "ffa")] } else { vec![] };
     config.annotations = if dice.roll(3) == 0 { vec![pair("motd", "hello")] } else { vec![] };
+    config.allocate_on_players = dice.roll(2) == 0;
+    config.empty_ready = (config.allocate_on_players && dice.roll(2) == 0).then(|| Duration::from_secs(dice.roll(3)));
     config.idle_shutdown = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(3)));
     config.max_age = (dice.roll(3) == 0).then(|| Duration::from_secs(dice.roll(20)));
     config.wait_for_sdk = dice.roll(3) == 0;

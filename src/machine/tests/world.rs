@@ -35,6 +35,8 @@ pub fn config() -> Config {
         labels: Vec::new(),
         annotations: Vec::new(),
         allocated_hook: false,
+        allocate_on_players: false,
+        empty_ready: None,
         idle_shutdown: None,
         max_age: None,
         pod_hostname: None,
@@ -214,6 +216,7 @@ impl World {
 
     /// Somebody takes the GameServer for a match.
     pub fn allocate(&mut self) {
+        self.settle();
         self.note("-> allocated");
         self.server.game.state = State::Allocated;
         let at = format!("{:?}", self.now - self.start);
@@ -361,14 +364,19 @@ impl World {
         self.later.push((at, Event::GroupEmpty));
     }
 
-    fn serve(&mut self, call: &Call) -> (Duration, Answer) {
-        if let Some((at, state)) = self.server.pending.take() {
-            if at <= self.now {
-                self.server.game.state = state;
-            } else {
-                self.server.pending = Some((at, state));
+    /// What the server was asked for shows once it is due; Allocated with when, as Agones writes it down.
+    pub fn settle(&mut self) {
+        if let Some((at, state)) = self.server.pending.take_if(|(at, _)| *at <= self.now) {
+            if state == State::Allocated {
+                let stamp = format!("{:?} by the SDK", at - self.start);
+                self.server.game.annotations.insert("agones.dev/last-allocated".into(), stamp);
             }
+            self.server.game.state = state;
         }
+    }
+
+    fn serve(&mut self, call: &Call) -> (Duration, Answer) {
+        self.settle();
         let connecting = matches!(call, Call::Connect { .. });
         self.server.gone |= !self.server.reachable;
         let rejection = || error(CallErrorKind::Rejected);

@@ -1,4 +1,4 @@
-//! The child's side of the way out (SPEC.md section 6).
+//! The child's side of the way out.
 
 use super::super::*;
 use super::world::*;
@@ -15,7 +15,6 @@ fn the_child_is_started_before_anything_else() {
     assert_eq!(world.trace[0], "0.00 start the child");
 }
 
-// CASES.md 43, 48
 #[test]
 fn shutdown_goes_out_before_the_stop_signal_and_beats_go_on_while_the_game_saves() {
     let mut world = World::at_ready(wrapper(), |world| world.child_takes = Some(secs(25.0)));
@@ -55,7 +54,6 @@ fn an_sdk_server_that_hangs_delays_the_stop_signal_by_one_attempt() {
     assert_eq!(world.lines(&["exit"]), ["10.00 exit 143"], "Shutdown() is tried for its whole time");
 }
 
-// CASES.md 3
 #[test]
 fn a_child_that_ends_by_itself_gives_the_code_and_only_a_0_after_ready_is_a_shutdown() {
     for (end, ready, code, shutdown) in [

@@ -1,8 +1,8 @@
-//! Settings as help and the README show them.
+//! Settings as help, the README and docs/settings.md show them.
 
 use std::fmt::Write;
 
-use super::row::{self, AnySetting, Default};
+use super::row::{self, AnySetting, Default, Row};
 use crate::settings::SUBJECTS;
 
 /// Help is for terminals of at least this width, in characters.
@@ -33,11 +33,26 @@ pub(crate) fn settings(wanted: impl Fn(&dyn AnySetting) -> bool) -> String {
     text
 }
 
-/// All settings as the README's table in Markdown, with a newline at the end.
+/// The settings that the short help has, as the README's table.
 #[must_use]
-pub fn readme_table() -> String {
+pub fn common_table() -> String {
+    table(row::all().filter(|row| row.is_common))
+}
+
+/// docs/settings.md, from its first heading on: a table for each subject.
+#[must_use]
+pub fn markdown() -> String {
+    let mut page = String::new();
+    for subject in SUBJECTS {
+        let rows = subject.rows.iter().map(|setting| setting.row());
+        let _ = write!(page, "\n## {}\n\n{}", subject.heading, table(rows));
+    }
+    page
+}
+
+fn table(rows: impl Iterator<Item = &'static Row>) -> String {
     let mut table = String::from("| variable | default | meaning |\n|---|---|---|\n");
-    for row in row::all() {
+    for row in rows {
         let default = match row.default {
             Default::Text(text) => format!("`{text}`"),
             default => default.shown().to_owned(),
@@ -99,7 +114,7 @@ mod tests {
     fn a_setting_is_a_line_and_its_help_indented() {
         let wanted = "
   AGONES_SHIM_READY_TIMEOUT_SECS=SECONDS  [default: 0]
-      Give up waiting for readiness after so long, and exit 69; 0 is never
+      Exit 69 if not ready within this time; 0 is never
 
 Liveness and health:
   AGONES_SHIM_LIVE_TCP=PORTS  [default: readiness set]
@@ -111,14 +126,15 @@ Liveness and health:
     }
 
     #[test]
-    fn the_readme_has_a_row_for_each_setting() {
-        let table = readme_table();
-        assert_eq!(table.lines().count(), row::rows().count() + 3, "and one for the numbered Counters");
-        assert!(table.ends_with('\n'));
-        for line in table.lines() {
+    fn the_page_has_a_row_for_each_setting_and_the_readme_one_for_each_common_one() {
+        let page = markdown();
+        let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+        assert_eq!(rows.len(), row::rows().count() + 1, "and one for the numbered Counters");
+        for line in rows {
             assert_eq!(line.replace("\\|", "").matches('|').count(), 4, "{line}");
         }
         let wanted = "| `AGONES_SHIM_PROBE_TIMEOUT_SECS` | `2` | Time that one probe may take, connect to last byte, readiness and liveness alike |\n";
-        assert!(table.contains(wanted), "{table}");
+        assert!(page.contains(wanted), "{page}");
+        assert_eq!(common_table().lines().count(), row::all().filter(|row| row.is_common).count() + 2);
     }
 }

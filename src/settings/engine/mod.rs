@@ -7,7 +7,7 @@ pub(crate) mod help;
 pub(crate) mod read;
 pub(crate) mod row;
 pub(crate) mod suggest;
-mod unknown;
+pub(crate) mod unknown;
 
 #[cfg(test)]
 pub(crate) use unknown::is_injected;

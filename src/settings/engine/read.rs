@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::row::{self, AnySetting, Default, Row, Setting};
-use super::unknown::unknown;
+use super::unknown;
 use crate::settings::SUBJECTS;
 use crate::settings::text::plain::quote;
 
@@ -86,8 +86,8 @@ pub(crate) enum Mode {
 /// Errors and warnings, as they are found.
 #[derive(Debug, std::default::Default)]
 pub(crate) struct Findings {
-    errors: Vec<Error>,
-    warnings: Vec<Warning>,
+    pub(crate) errors: Vec<Error>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl Findings {
@@ -199,9 +199,32 @@ impl Values {
 
 /// Reads every setting and checks all of them together.
 pub(crate) fn whole(mode: Mode, environment: impl IntoIterator<Item = Variable>) -> Parsed<Values> {
+    let (values, findings) = found(mode, environment, &Unknown::default());
+    accepted(values, findings)
+}
+
+/// What is not known of an environment that a manifest declares.
+#[derive(Debug, std::default::Default)]
+pub(crate) struct Unknown {
+    /// Variables that have a value, whatever it is.
+    pub values: Vec<String>,
+    /// There may be more variables, so that nothing can be said to be missing.
+    pub names: bool,
+}
+
+/// The same as far as anything is known: what is not is set, and neither right nor wrong.
+pub(crate) fn found(
+    mode: Mode,
+    environment: impl IntoIterator<Item = Variable>,
+    unknown: &Unknown,
+) -> (Values, Findings) {
     let variables = collected(environment);
     let reads = |row: &Row| mode != Mode::Sidecar || !row.wrapper_only;
-    let (values, mut findings) = read(reads, &variables);
+    let (mut values, mut findings) = read(reads, &variables);
+    for variable in &unknown.values {
+        let given = Given { text: None, shown: "(unknown)".to_owned(), from: None };
+        values.set.insert(variable.clone(), given);
+    }
     if mode == Mode::Sidecar {
         // Somebody cares about the value, though this mode does not: what the wrapper would not take is worth a warning.
         for setting in row::rows().filter(|setting| !reads(setting.row())) {
@@ -216,14 +239,15 @@ pub(crate) fn whole(mode: Mode, environment: impl IntoIterator<Item = Variable>)
     for (name, row) in variables.keys().filter_map(|name| Some((name, is_former(name)?))) {
         findings.error(name.to_string_lossy(), format!("is called {} now (rename it)", row.variable));
     }
-    for subject in SUBJECTS {
-        (subject.check)(mode, &values, &mut findings);
+    if !unknown.names {
+        for subject in SUBJECTS {
+            (subject.check)(mode, &values, &mut findings);
+        }
     }
     findings.sort();
-    findings.warnings.extend(
-        variables.iter().filter(|(name, _)| is_former(name).is_none()).filter_map(|(name, value)| unknown(name, value)),
-    );
-    accepted(values, findings)
+    let others = variables.iter().filter(|(name, _)| is_former(name).is_none());
+    findings.warnings.extend(others.filter_map(|(name, value)| unknown::unknown(name, value)));
+    (values, findings)
 }
 
 /// Reads these settings alone, for a command that does one thing; `check` says what it lacks. Names that are no settings

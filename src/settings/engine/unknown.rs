@@ -11,6 +11,11 @@ use crate::settings::text::plain::{is_digits, shown_name};
 /// The beginning of all names that are ours.
 const PREFIX: &str = "AGONES_SHIM_";
 
+/// Somebody wants a shim in this environment.
+pub(crate) fn is_ours(name: &str, value: &str) -> bool {
+    name.starts_with(PREFIX) && !is_injected(name, value)
+}
+
 /// A variable that looks like a setting and is none.
 pub(super) fn unknown(name: &OsStr, value: &OsStr) -> Option<Warning> {
     let name = name.to_string_lossy();

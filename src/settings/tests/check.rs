@@ -26,6 +26,8 @@ the wrapper starts the game: at once
 labels at Ready: none
 annotations at Ready: none
 hook at each allocation: none
+Allocate() of a server that is Ready with players on: no
+Ready() of a server that players allocated and left: never
 Shutdown() of a server that is Allocated and empty: never
 Shutdown() of a server that is Ready and not allocated: never
 the wrapper stops the game with: SIGTERM (15) to its process group, and never kills
@@ -78,6 +80,8 @@ AGONES_SHIM_LABELS= (unset)
 AGONES_SHIM_ANNOTATIONS= (unset)
 AGONES_SHIM_ALLOCATED_HOOK= (unset)
 AGONES_SHIM_ALLOCATED_HOOK_TIMEOUT_SECS=5 (default)
+AGONES_SHIM_ALLOCATE_ON_PLAYERS=0 (default)
+AGONES_SHIM_EMPTY_READY_SECS=0 (default)
 AGONES_SHIM_IDLE_SHUTDOWN_SECS=0 (default)
 AGONES_SHIM_MAX_AGE_SECS=0 (default)
 AGONES_SHIM_SHUTDOWN_TIMEOUT_SECS=8 (default)
@@ -232,7 +236,7 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 61 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 63 settings that are not set (agones-shim check --all shows them)");
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

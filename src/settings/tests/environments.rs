@@ -222,7 +222,6 @@ fn a_query_alone_is_a_readiness_probe_and_the_liveness_set() {
     assert_eq!(shown(&probe(variables()).expect("all is well").0.probes), wanted);
 }
 
-/// CASES.md 23.
 #[test]
 fn every_bad_item_of_a_port_list_is_named() {
     for variable in ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LIVE_TCP"] {
@@ -267,7 +266,6 @@ fn every_bad_item_of_a_port_list_is_named() {
     assert_eq!(settings.liveness.probes[0].to_string(), "tcp [::1]:8085");
 }
 
-/// CASES.md 26.
 #[test]
 fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
     for setting in all().filter(|row| row.variable.ends_with("_SECS")) {
@@ -293,6 +291,7 @@ fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
             let (settings, _) = zero.expect("0 is never");
             assert_eq!((settings.readiness.timeout, settings.stop.timeout), (None, None));
             assert_eq!((settings.allocation.idle_shutdown, settings.allocation.max_age), (None, None));
+            assert_eq!(settings.allocation.empty_ready, None);
         } else {
             let wanted = format!(r#"{variable}: "0" is not a number of seconds above 0 (write 1 or 0.5)"#);
             assert_eq!(lines(zero), [wanted]);
@@ -300,7 +299,6 @@ fn a_bad_time_is_an_error_or_what_the_table_says_it_means() {
     }
 }
 
-/// CASES.md 25.
 #[test]
 fn what_kubernetes_injects_is_ignored_without_a_word() {
     let injected = [
@@ -568,6 +566,39 @@ fn idleness_needs_a_counter_to_tell() {
     ] {
         assert_eq!(warnings(&[&[idle][..], &source].concat()), [""; 0], "{source:?}");
     }
+}
+
+#[test]
+fn players_that_allocate_need_a_counter_and_an_empty_server_has_one_way_to_go() {
+    let (on_players, empty) = (("AGONES_SHIM_ALLOCATE_ON_PLAYERS", "1"), ("AGONES_SHIM_EMPTY_READY_SECS", "300"));
+    let counter = [("AGONES_SHIM_COUNTER_NAME", "players"), ("AGONES_SHIM_COUNTER_QUERY", "a2s://:1")];
+    let errors = |variables: &[&[(&'static str, &'static str)]]| lines(sidecar(with_probe(&variables.concat())));
+    assert_eq!(
+        errors(&[&[on_players, empty]]),
+        [
+            r#"AGONES_SHIM_ALLOCATE_ON_PLAYERS: "1" needs a Counter to tell that players are on (set AGONES_SHIM_COUNTER_NAME)"#,
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" needs a Counter to tell that nobody is there (set AGONES_SHIM_COUNTER_NAME)"#,
+        ]
+    );
+    assert_eq!(
+        errors(&[&[empty], &counter]),
+        [
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" gives back what players have allocated, and nothing else (set AGONES_SHIM_ALLOCATE_ON_PLAYERS=1)"#
+        ]
+    );
+    assert_eq!(
+        errors(&[&[on_players, empty, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")], &counter]),
+        [
+            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" makes an empty server Ready again, and AGONES_SHIM_IDLE_SHUTDOWN_SECS shuts it down: set one of them"#
+        ]
+    );
+    let settings = wrapper_settings(&[&[on_players, empty][..], &counter].concat());
+    assert_eq!(
+        (settings.allocation.on_players, settings.allocation.empty_ready),
+        (true, Some(Duration::from_secs(300)))
+    );
+    let settings = wrapper_settings(&[&[on_players, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")][..], &counter].concat());
+    assert_eq!((settings.allocation.on_players, settings.allocation.empty_ready), (true, None));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Hosts, ports, and the two put together.
 //!
 //! Nothing is resolved here: a name stays a name, and literals and `localhost`
-//! are told apart so that they never meet a resolver (SPEC.md section 4).
+//! are told apart so that they never meet a resolver.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;

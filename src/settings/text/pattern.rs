@@ -24,6 +24,8 @@ pub struct Pattern {
     text: String,
     /// `None` where the needles are all of it.
     regex: Option<Regex>,
+    /// An expression, and the text itself is no match.
+    is_no_text: bool,
     /// Every match has one of these in it; looked for first, they spare the expression nearly every line. None at all
     /// where nothing is known of the matches.
     needles: Vec<Vec<u8>>,
@@ -69,6 +71,40 @@ impl Pattern {
     }
 }
 
+impl Pattern {
+    /// A line that does not match has the pattern in it as plain text.
+    #[must_use]
+    pub fn is_plain_in(&self, line: &[u8]) -> bool {
+        self.is_no_text && has(line, self.text.as_bytes())
+    }
+
+    /// The pattern that matches this one's text.
+    #[must_use]
+    pub fn escaped(&self) -> String {
+        regex_lite::escape(&self.text)
+    }
+
+    /// It looks like text that was copied from a log, or like one with the quotes of another format, and would match
+    /// neither: what is wrong with it, and what to write.
+    pub(crate) fn slip(&self) -> Option<(&'static str, String)> {
+        let text = self.text.as_str();
+        for mark in ['"', '\'', '/'] {
+            if let Some(inner) =
+                text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)).filter(|s| !s.is_empty())
+            {
+                return Some((
+                    "has marks around it that belong to the pattern here (docker's --env-file keeps quotes)",
+                    inner.to_owned(),
+                ));
+            }
+        }
+        // What only an expression has.
+        let is_meant =
+            ["\\", "^", "$", "|", "*", "+", "{", "(?", "0-9", "a-z", "A-Z"].iter().any(|mark| text.contains(mark));
+        (self.is_no_text && !is_meant).then(|| ("as a regular expression does not match its own text", self.escaped()))
+    }
+}
+
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.regex.is_some() == other.regex.is_some()
@@ -96,7 +132,10 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
         return Err(format!("has a control character in it (write \\x{:02x})", u32::from(control)));
     }
     match Regex::new(text) {
-        Ok(regex) => Ok(Pattern { text: text.to_owned(), regex: Some(regex), needles: needles(text) }),
+        Ok(regex) => {
+            let is_no_text = !regex.is_match(text);
+            Ok(Pattern { text: text.to_owned(), regex: Some(regex), is_no_text, needles: needles(text) })
+        }
         Err(error) => {
             let wrong = quote(&text[longest_good(text)..]);
             Err(format!(
@@ -124,7 +163,12 @@ pub(crate) fn texts(text: &str) -> Result<Pattern, String> {
     if texts.iter().any(String::is_empty) {
         return Err("has an empty text in it, which every line contains (write what only the one line has)".into());
     }
-    Ok(Pattern { text: text.to_owned(), regex: None, needles: texts.into_iter().map(String::into_bytes).collect() })
+    Ok(Pattern {
+        text: text.to_owned(),
+        regex: None,
+        is_no_text: false,
+        needles: texts.into_iter().map(String::into_bytes).collect(),
+    })
 }
 
 /// Of each alternative of a good pattern, a piece that stands for itself in every match: the longest, or the last of those

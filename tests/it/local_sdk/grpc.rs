@@ -148,7 +148,7 @@ fn a_beat_counts_when_it_arrives_and_not_when_its_stream_closes() {
 #[test]
 fn sigterm_and_sigint_end_it_with_a_summary() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut server = LocalSdk::start(&[]);
+        let mut server = LocalSdk::start(&["--grace-secs", "0"]);
         let client = SdkClient::of(&server);
         let mut watch = client.watch();
         watch.next();

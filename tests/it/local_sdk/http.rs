@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::client::PATIENCE;
 use crate::support::client::request;
-use crate::support::local_sdk::LocalSdk;
+use crate::support::local_sdk::{LocalSdk, json_string};
 
 /// One exchange: the status code and the body.
 #[track_caller]
@@ -182,11 +182,16 @@ fn an_allocator_a_dead_game_and_kubectl_can_be_played() {
     let server = LocalSdk::start(&["--batch-ms", "20"]);
     let (status, body) = exchange(&server, "POST", "/local/allocate", "");
     assert_eq!(status, 400);
-    assert!(body.contains("only a Ready GameServer can be allocated, this one is Scheduled"), "{body}");
+    assert!(body.contains("only a Ready or Allocated GameServer can be allocated, this one is Scheduled"), "{body}");
     exchange(&server, "POST", "/ready", "{}");
     server.wait_for_state("Ready", PATIENCE);
     assert_eq!(exchange(&server, "POST", "/local/allocate", ""), (200, "{}".into()));
     assert_eq!(server.state(), "Allocated", "at once");
+    let stamp = || json_string(&server.get("/gameserver").body, "agones.dev/last-allocated").expect("a stamp");
+    let first = stamp();
+    assert_eq!(exchange(&server, "POST", "/local/allocate", "").0, 200, "once more");
+    assert_ne!(stamp(), first);
+    assert!(exchange(&server, "GET", "/local/fleet-scale-down", "").1.contains(r#""chosen":false"#));
     assert_eq!(exchange(&server, "POST", "/local/delete", ""), (200, "{}".into()));
     assert_eq!(server.state(), "Allocated", "kubectl delete leaves the state");
     assert!(!server.get("/gameserver").body.contains(r#""deletion_timestamp":"0""#));

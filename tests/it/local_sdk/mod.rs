@@ -3,6 +3,7 @@
 
 mod client;
 mod command;
+mod drain;
 mod grpc;
 mod health;
 mod hostile;

@@ -1,10 +1,11 @@
 //! The GameServer as it was declared, and Agones' defaults for what was not.
 //!
-//! Pure data: `manifest.rs` fills it from a file.
+//! Pure data: `game_server.rs` fills it from a file.
 
 use std::collections::BTreeMap;
 
-use super::counters::{Counter, List};
+/// The largest List that Agones allows.
+pub const LIST_MAX_CAPACITY: i64 = 1000;
 
 /// What is known of a GameServer before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,4 +121,22 @@ pub enum Protocol {
     Tcp,
     /// Both under one number; two entries in the status.
     TcpUdp,
+}
+
+/// A Counter's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// Its count.
+    pub count: i64,
+    /// Its upper bound; 0 is a hard zero.
+    pub capacity: i64,
+}
+
+/// A List's values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct List {
+    /// How many it holds.
+    pub capacity: i64,
+    /// Each at most once, in the order in which they came.
+    pub values: Vec<String>,
 }

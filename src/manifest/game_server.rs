@@ -1,14 +1,15 @@
-//! A GameServer or Fleet manifest, as far as an SDK server cares. Pure.
+//! A GameServer or Fleet, as far as an SDK server cares. Pure.
 //!
 //! Unknown fields are ignored, as a new version of Agones may have them; a
 //! known one of the wrong type is an error with line and column.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
-use super::counters::{Counter, LIST_MAX_CAPACITY, List};
-use super::spec::{Health, PortPolicy, PortSpec, Protocol, Spec};
-use super::yaml::{self, Node, Value};
+use super::field::{Errors, Field};
+use super::spec::{Counter, Health, LIST_MAX_CAPACITY, List, PortPolicy, PortSpec, Protocol, Spec};
+#[cfg(feature = "local-sdk")]
+use super::yaml;
+use super::yaml::{Node, Value, Wrong};
 
 /// What a Counter or a List without a capacity gets.
 const DEFAULT_CAPACITY: i64 = 1000;
@@ -16,88 +17,127 @@ const DEFAULT_CAPACITY: i64 = 1000;
 /// Reads the first GameServer or Fleet of a file.
 ///
 /// # Errors
-/// There is none in it, or something in it is wrong, and where.
-pub fn parse(text: &str) -> Result<Spec, String> {
-    let documents = yaml::documents(text)?;
+/// There is none in it, or the first thing in it that is wrong, and where.
+#[cfg(feature = "local-sdk")]
+pub(crate) fn parse(text: &str) -> Result<Spec, String> {
+    let documents = yaml::documents(text).map_err(|wrong| wrong.to_string())?;
     let mut others = Vec::new();
+    let mut errors = Errors::default();
     for document in &documents {
-        let root = Field { path: String::new(), node: document };
-        let Value::Map(_) = document.value else { continue };
-        match root.get("kind").map(|kind| kind.string()).transpose()?.as_deref() {
-            Some("GameServer") => return game_server(&root),
-            Some("Fleet") => return fleet(&root),
-            other => others.push(other.unwrap_or("without a kind").to_owned()),
+        for object in objects(document, &mut errors) {
+            let spec = match kind(&object, &mut errors).as_deref() {
+                Some("GameServer") => Some(game_server(&object, &mut errors)),
+                Some("Fleet") => fleet(&object, &mut errors),
+                other => {
+                    others.push(other.unwrap_or("without a kind").to_owned());
+                    continue;
+                }
+            };
+            if let Some(wrong) = errors.0.first() {
+                return Err(wrong.to_string());
+            }
+            return Ok(spec.expect("a Fleet without one is an error"));
         }
+    }
+    if let Some(wrong) = errors.0.first() {
+        return Err(wrong.to_string());
     }
     let found = if others.is_empty() { "nothing of Kubernetes'".to_owned() } else { others.join(", ") };
     Err(format!("no GameServer and no Fleet in it (found: {found})"))
 }
 
-fn game_server(root: &Field<'_>) -> Result<Spec, String> {
+/// What a document holds: an object, or those of Kubernetes' List.
+pub(super) fn objects<'a>(document: &'a Node, errors: &mut Errors) -> Vec<Field<'a>> {
+    let root = Field::root(document);
+    if !matches!(document.value, Value::Map(_)) {
+        return Vec::new();
+    }
+    let is_list = root.get("kind").is_some_and(|kind| kind.string().is_ok_and(|kind| kind == "List"));
+    match root.get("items").filter(|_| is_list) {
+        Some(items) => errors.or_default(items.items()),
+        None => vec![root],
+    }
+}
+
+pub(super) fn kind(object: &Field<'_>, errors: &mut Errors) -> Option<String> {
+    errors.or_default(object.text("kind"))
+}
+
+pub(super) fn game_server(root: &Field<'_>, errors: &mut Errors) -> Spec {
     let mut spec = Spec { ports: Vec::new(), counters: BTreeMap::new(), lists: BTreeMap::new(), ..Spec::default() };
-    if let Some(meta) = root.map_field("metadata")? {
+    if let Some(meta) = errors.or_default(root.map_field("metadata")) {
         // With generateName the cluster would add five letters of its own.
-        let generated = meta.text("generateName")?.map(|prefix| format!("{prefix}local"));
-        if let Some(name) = meta.text("name")?.or(generated) {
+        let generated = errors.or_default(meta.text("generateName")).map(|prefix| format!("{prefix}local"));
+        if let Some(name) = errors.or_default(meta.text("name")).or(generated) {
             spec.name = name;
         }
-        if let Some(namespace) = meta.text("namespace")? {
+        if let Some(namespace) = errors.or_default(meta.text("namespace")) {
             spec.namespace = namespace;
         }
-        spec.labels = meta.texts("labels")?;
-        spec.annotations = meta.texts("annotations")?;
+        spec.labels = errors.or_default(meta.texts("labels"));
+        spec.annotations = errors.or_default(meta.texts("annotations"));
     }
-    let Some(declared) = root.map_field("spec")? else { return Ok(spec) };
-    if let Some(health) = declared.map_field("health")? {
-        spec.health = read_health(&health)?;
+    let Some(declared) = errors.or_default(root.map_field("spec")) else { return spec };
+    if let Some(health) = errors.or_default(declared.map_field("health")) {
+        spec.health = read_health(&health, errors);
     }
     if let Some(ports) = declared.get("ports") {
-        spec.ports = ports.items()?.iter().map(read_port).collect::<Result<_, _>>()?;
+        for port in errors.or_default(ports.items()) {
+            spec.ports.extend(errors.or_default(read_port(&port).map(Some)));
+        }
     }
-    for (name, counter) in declared.entries("counters")? {
-        spec.counters.insert(name, read_counter(&counter)?);
+    for (name, counter) in errors.or_default(declared.entries("counters")) {
+        spec.counters.insert(name, errors.or_default(read_counter(&counter)));
     }
-    for (name, list) in declared.entries("lists")? {
-        spec.lists.insert(name, read_list(&list)?);
+    for (name, list) in errors.or_default(declared.entries("lists")) {
+        spec.lists.insert(name, errors.or_default(read_list(&list)));
     }
-    Ok(spec)
+    spec
 }
 
 /// A Fleet makes GameServers from its template and marks them with its name.
-fn fleet(root: &Field<'_>) -> Result<Spec, String> {
-    let template = root.map_field("spec")?.map(|spec| spec.map_field("template")).transpose()?.flatten();
-    let Some(template) = template else {
-        return Err(root.error("a Fleet needs spec.template"));
-    };
-    let mut spec = game_server(&template)?;
-    let meta = root.map_field("metadata")?;
-    let meta_text = |name| meta.as_ref().map_or(Ok(None), |meta| meta.text(name));
-    if let Some(namespace) = meta_text("namespace")? {
-        spec.namespace = namespace;
+#[cfg(feature = "local-sdk")]
+fn fleet(root: &Field<'_>, errors: &mut Errors) -> Option<Spec> {
+    let mut spec = game_server(&fleet_template(root, errors)?, errors);
+    if let Some(meta) = errors.or_default(root.map_field("metadata")) {
+        if let Some(namespace) = errors.or_default(meta.text("namespace")) {
+            spec.namespace = namespace;
+        }
+        if let Some(name) = errors.or_default(meta.text("name")) {
+            spec.labels.insert("agones.dev/fleet".to_owned(), name.clone());
+            spec.name = format!("{name}-local");
+        }
     }
-    if let Some(name) = meta_text("name")? {
-        spec.labels.insert("agones.dev/fleet".to_owned(), name.clone());
-        spec.name = format!("{name}-local");
-    }
-    Ok(spec)
+    Some(spec)
 }
 
-fn read_health(health: &Field<'_>) -> Result<Health, String> {
+/// The GameServer in a Fleet.
+pub(super) fn fleet_template<'a>(root: &Field<'a>, errors: &mut Errors) -> Option<Field<'a>> {
+    let known = errors.0.len();
+    let spec = errors.or_default(root.map_field("spec"));
+    let template = spec.and_then(|spec| errors.or_default(spec.map_field("template")));
+    if template.is_none() && errors.0.len() == known {
+        errors.0.push(root.error("a Fleet needs spec.template"));
+    }
+    template
+}
+
+fn read_health(health: &Field<'_>, errors: &mut Errors) -> Health {
     let defaults = Health::default();
-    let number = |name: &str, default: u32| -> Result<u32, String> {
-        let given = health.integer(name, i64::from(i32::MIN)..=i64::from(i32::MAX))?;
+    let mut number = |name: &str, default: u32| {
+        let given = errors.or_default(health.integer(name, i64::from(i32::MIN)..=i64::from(i32::MAX)));
         // Agones takes what is not positive for unset.
-        Ok(given.and_then(|number| u32::try_from(number).ok()).filter(|&number| number > 0).unwrap_or(default))
+        given.and_then(|number| u32::try_from(number).ok()).filter(|&number| number > 0).unwrap_or(default)
     };
-    Ok(Health {
-        disabled: health.boolean("disabled")?.unwrap_or(false),
-        period_seconds: number("periodSeconds", defaults.period_seconds)?,
-        failure_threshold: number("failureThreshold", defaults.failure_threshold)?,
-        initial_delay_seconds: number("initialDelaySeconds", defaults.initial_delay_seconds)?,
-    })
+    Health {
+        period_seconds: number("periodSeconds", defaults.period_seconds),
+        failure_threshold: number("failureThreshold", defaults.failure_threshold),
+        initial_delay_seconds: number("initialDelaySeconds", defaults.initial_delay_seconds),
+        disabled: errors.or_default(health.boolean("disabled")).unwrap_or(false),
+    }
 }
 
-fn read_port(port: &Field<'_>) -> Result<PortSpec, String> {
+fn read_port(port: &Field<'_>) -> Result<PortSpec, Wrong> {
     port.is_map()?;
     let policy = port.choice(
         "portPolicy",
@@ -110,7 +150,7 @@ fn read_port(port: &Field<'_>) -> Result<PortSpec, String> {
     )?;
     let protocol =
         port.choice("protocol", &[("UDP", Protocol::Udp), ("TCP", Protocol::Tcp), ("TCPUDP", Protocol::TcpUdp)])?;
-    let number = |name| -> Result<Option<u16>, String> {
+    let number = |name| -> Result<Option<u16>, Wrong> {
         Ok(port.integer(name, 1..=65_535)?.and_then(|number| u16::try_from(number).ok()))
     };
     let spec = PortSpec {
@@ -130,7 +170,7 @@ fn read_port(port: &Field<'_>) -> Result<PortSpec, String> {
     }
 }
 
-fn read_counter(counter: &Field<'_>) -> Result<Counter, String> {
+fn read_counter(counter: &Field<'_>) -> Result<Counter, Wrong> {
     counter.is_map()?;
     let read = Counter {
         count: counter.integer("count", 0..=i64::MAX)?.unwrap_or(0),
@@ -142,12 +182,16 @@ fn read_counter(counter: &Field<'_>) -> Result<Counter, String> {
     Ok(read)
 }
 
-fn read_list(list: &Field<'_>) -> Result<List, String> {
+fn read_list(list: &Field<'_>) -> Result<List, Wrong> {
     list.is_map()?;
     let capacity = list.integer("capacity", 0..=LIST_MAX_CAPACITY)?.unwrap_or(DEFAULT_CAPACITY);
     let mut values = Vec::new();
     if let Some(given) = list.get("values") {
-        for value in given.items()? {
+        let given = given.items()?;
+        if i64::try_from(given.len()).is_ok_and(|size| size > capacity) {
+            return Err(list.error(&format!("{} values are above capacity {capacity}", given.len())));
+        }
+        for value in given {
             let text = value.string()?;
             if values.contains(&text) {
                 return Err(value.error(&format!("{text:?} is there twice")));
@@ -155,143 +199,7 @@ fn read_list(list: &Field<'_>) -> Result<List, String> {
             values.push(text);
         }
     }
-    if i64::try_from(values.len()).is_ok_and(|size| size > capacity) {
-        return Err(list.error(&format!("{} values are above capacity {capacity}", values.len())));
-    }
     Ok(List { capacity, values })
-}
-
-/// A node and the way to it, for errors.
-struct Field<'a> {
-    path: String,
-    node: &'a Node,
-}
-
-impl<'a> Field<'a> {
-    /// A field of a mapping. One that is null is not there.
-    fn get(&self, name: &str) -> Option<Field<'a>> {
-        let Value::Map(entries) = &self.node.value else { return None };
-        let (_, node) = entries.iter().find(|(key, _)| key == name)?;
-        let field = self.child(name, node);
-        (!field.is_null()).then_some(field)
-    }
-
-    fn map_field(&self, name: &str) -> Result<Option<Field<'a>>, String> {
-        let field = self.get(name);
-        field.as_ref().map_or(Ok(()), Field::is_map)?;
-        Ok(field)
-    }
-
-    fn text(&self, name: &str) -> Result<Option<String>, String> {
-        self.get(name).map(|field| field.string()).transpose()
-    }
-
-    fn texts(&self, name: &str) -> Result<BTreeMap<String, String>, String> {
-        self.entries(name)?.into_iter().map(|(name, field)| Ok((name, field.string()?))).collect()
-    }
-
-    /// The fields of a mapping whose names are the user's own.
-    fn entries(&self, name: &str) -> Result<Vec<(String, Field<'a>)>, String> {
-        let Some(field) = self.map_field(name)? else { return Ok(Vec::new()) };
-        let Value::Map(entries) = &field.node.value else { return Ok(Vec::new()) };
-        Ok(entries.iter().map(|(name, node)| (name.clone(), field.child(name, node))).collect())
-    }
-
-    fn items(&self) -> Result<Vec<Field<'a>>, String> {
-        let Value::List(nodes) = &self.node.value else { return Err(self.wrong("a list")) };
-        let with_index = nodes.iter().enumerate();
-        Ok(with_index.map(|(index, node)| Field { path: format!("{}[{index}]", self.path), node }).collect())
-    }
-
-    fn boolean(&self, name: &str) -> Result<Option<bool>, String> {
-        let Some(field) = self.get(name) else { return Ok(None) };
-        match &field.node.value {
-            Value::Plain(text) => as_boolean(text).map(Some).ok_or_else(|| field.wrong("true or false")),
-            _ => Err(field.wrong("true or false")),
-        }
-    }
-
-    fn integer(&self, name: &str, allowed: RangeInclusive<i64>) -> Result<Option<i64>, String> {
-        let Some(field) = self.get(name) else { return Ok(None) };
-        let number = match &field.node.value {
-            Value::Plain(text) => text.parse::<i64>().ok(),
-            _ => None,
-        };
-        let Some(number) = number else { return Err(field.wrong("a whole number")) };
-        if !allowed.contains(&number) {
-            let (from, to) = (allowed.start(), allowed.end());
-            let wanted = if *to == i64::MAX { format!("at least {from}") } else { format!("from {from} to {to}") };
-            return Err(field.error(&format!("{number} is not {wanted}")));
-        }
-        Ok(Some(number))
-    }
-
-    fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, String> {
-        let Some(field) = self.get(name) else { return Ok(None) };
-        let text = field.string()?;
-        if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
-            return Ok(Some(*choice));
-        }
-        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        Err(field.error(&format!("{text:?} is not one of {}", names.join(", "))))
-    }
-
-    /// A string. Kubernetes refuses a number here, and so does this.
-    fn string(&self) -> Result<String, String> {
-        match &self.node.value {
-            Value::Quoted(text) => Ok(text.clone()),
-            Value::Plain(text) if looks_like(text) == "a string" => Ok(text.clone()),
-            Value::Plain(text) => Err(self.wrong(&format!("a string (in quotes: \"{text}\")"))),
-            Value::List(_) | Value::Map(_) => Err(self.wrong("a string")),
-        }
-    }
-
-    fn is_map(&self) -> Result<(), String> {
-        if matches!(self.node.value, Value::Map(_)) { Ok(()) } else { Err(self.wrong("a mapping")) }
-    }
-
-    fn is_null(&self) -> bool {
-        matches!(&self.node.value, Value::Plain(text) if looks_like(text) == "null")
-    }
-
-    fn child<'b>(&self, name: &str, node: &'b Node) -> Field<'b> {
-        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        Field { path, node }
-    }
-
-    fn wrong(&self, wanted: &str) -> String {
-        let found = match &self.node.value {
-            Value::Plain(text) => looks_like(text),
-            Value::Quoted(_) => "a string",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
-        };
-        self.error(&format!("this is {found}, it must be {wanted}"))
-    }
-
-    fn error(&self, text: &str) -> String {
-        let path = if self.path.is_empty() { "the document" } else { &self.path };
-        self.node.at.error(&format!("{path}: {text}"))
-    }
-}
-
-fn as_boolean(text: &str) -> Option<bool> {
-    match text {
-        "true" | "True" | "TRUE" => Some(true),
-        "false" | "False" | "FALSE" => Some(false),
-        _ => None,
-    }
-}
-
-/// What YAML takes a scalar without quotes for.
-fn looks_like(text: &str) -> &'static str {
-    let is_number = || text.parse::<f64>().is_ok() && text.bytes().any(|byte| byte.is_ascii_digit());
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => "null",
-        _ if as_boolean(text).is_some() => "true or false",
-        _ if is_number() => "a number",
-        _ => "a string",
-    }
 }
 
 #[cfg(test)]
@@ -397,7 +305,11 @@ kind: Fleet
                 "spec.health.periodSeconds: this is a string, it must be a whole number",
             ),
             ("health: {disabled: »1}", "spec.health.disabled: this is a number, it must be true or false"),
-            ("health: {disabled: »yes}", "spec.health.disabled: this is a string, it must be true or false"),
+            ("health: {disabled: »maybe}", "spec.health.disabled: this is a string, it must be true or false"),
+            (
+                "ports: [{name: »yes}]",
+                "spec.ports[0].name: this is true or false, it must be a string (in quotes: \"yes\")",
+            ),
             ("ports: »{}", "spec.ports: this is a mapping, it must be a list"),
             ("ports: [»5]", "spec.ports[0]: this is a number, it must be a mapping"),
             (
