@@ -84,13 +84,11 @@ static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LOG", "REGEX", 
 
 static JOIN_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_JOIN_LOG", "REGEX", pattern)
     .help("Regular expression of lines that say that a player has come: `^(.+) joined$`. With a group for who it is, each counts once. A value by `AGONES_SHIM_COUNTER_LOG` wins")
-    .numbered(&COUNTERS)
-    .common();
+    .numbered(&COUNTERS);
 
 static LEAVE_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LEAVE_LOG", "REGEX", pattern)
     .help("The same of lines that say that a player has gone, with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one: `^(.+) left$`")
-    .numbered(&COUNTERS)
-    .common();
+    .numbered(&COUNTERS);
 
 static CAPACITY: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_CAPACITY", "SWITCH", switch)
     .help("`1` makes the most players that the queried server takes the Counter's capacity")

@@ -30,8 +30,7 @@ pub(super) static TEXT: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_TEXT"
     .common();
 
 pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)
-    .help("Regular expression that a line must match, in place of `AGONES_SHIM_READY_TEXT`")
-    .common();
+    .help("Regular expression that a line must match, in place of `AGONES_SHIM_READY_TEXT`");
 
 static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READY_LOG_COUNT", "LINES", lines)
     .help("Number of lines that must match `AGONES_SHIM_READY_LOG`, or have `AGONES_SHIM_READY_TEXT` in them")
