@@ -43,7 +43,9 @@ fn counted(source: &LineSource, text: &[u8], size: usize) -> Outcome {
     let mut tally = Tally::new(source.moves.is_some(), true);
     for told in told {
         if let Told::Seen(seen) = told {
-            seen.into_iter().for_each(|seen| tally.take(seen));
+            for seen in seen {
+                tally.take(seen);
+            }
         }
     }
     tally.report()

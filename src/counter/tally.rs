@@ -59,7 +59,11 @@ fn run(source: usize, mut tally: Tally, interval: Duration, told: &Receiver<Told
                 let first = if tally.count.is_some() { now } else { now + interval };
                 schedule = Some(Schedule { confirmed: first, change: now });
             }
-            Ok(Told::Seen(seen)) => seen.into_iter().for_each(|seen| tally.take(seen)),
+            Ok(Told::Seen(seen)) => {
+                for seen in seen {
+                    tally.take(seen);
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -172,7 +176,7 @@ impl Tally {
         // Where a number has told of others, these are not all.
         let names =
             (self.tells_names && self.names.len() as u64 == count).then(|| self.names.iter().cloned().collect());
-        Ok(Reading { count, names, busy, ..Reading::default() })
+        Ok(Reading { count, busy, names, ..Reading::default() })
     }
 }
 

@@ -358,6 +358,7 @@ impl Notice {
 }
 
 /// One of each.
+#[allow(clippy::too_many_lines, reason = "one list, one line a message")]
 fn samples() -> Vec<Notice> {
     use Notice as N;
     let text = String::new;

@@ -296,12 +296,13 @@ fn each_text_that_people_paste_is_ready_by_its_own_line() {
     }
 }
 
+const ENDED: &str = "has ended with 0 before it was ready";
+
 /// SPEC 12.2.
 #[test]
 fn a_game_that_ends_with_0_before_it_was_ready_is_a_warning_that_names_its_stdin() {
     let run = |builder: Builder| builder.set("READY_TEXT", "up").set("SDK", "off").run(secs(10));
     let wrapper = || shim::shim().var("PATH", "/usr/bin:/bin").args(["--", "sh", "-c", "echo begun; cat; exit 0"]);
-    const ENDED: &str = "has ended with 0 before it was ready";
     let end = run(wrapper());
     assert_eq!(end.code, 0);
     let named = end.stderr.lines().find(|line| line.contains(ENDED)).expect("a warning");
