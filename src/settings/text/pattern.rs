@@ -9,7 +9,7 @@ use std::str::Chars;
 
 use regex_lite::Regex;
 
-use super::plain::{console_lines, quote};
+use super::plain::{console_lines, one_line, quote};
 
 /// Longer than any line that somebody waits for.
 const LONGEST: usize = 1000;
@@ -117,8 +117,8 @@ impl Eq for Pattern {}
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text.char_indices().nth(super::plain::SHOWN) {
-            Some((end, _)) => write!(f, "\"{}\"...", &self.text[..end]),
-            None => write!(f, "\"{}\"", self.text),
+            Some((end, _)) => write!(f, "\"{}\"...", one_line(&self.text[..end])),
+            None => write!(f, "\"{}\"", one_line(&self.text)),
         }
     }
 }
@@ -362,6 +362,7 @@ mod tests {
         for line in ["[12:00] Done (3s)! For help, type \"help\"", "[Server] Startup Completed.", r"C:\ is käse"] {
             assert!(pattern.is_match(line.as_bytes()), "{line}");
         }
+        assert_eq!(texts("a\tb\nc").expect("good").to_string(), r#""a\tb\nc""#, "one line in logs");
         assert!(!pattern.is_match(b"Server Startup Completed") && !pattern.is_match(b""));
         for (text, wrong) in [
             ("up\\n\\nnow", "has an empty text in it, which every line contains (write what only the one line has)"),
