@@ -2,9 +2,10 @@
 //! beside the code; here they are seen to arrive.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
+use crate::support::Scratch;
 use crate::support::shim::Finished;
 use crate::support::{secs, shim};
 
@@ -31,29 +32,6 @@ FILE:13:51: error: AGONES_SHIM_COUNTER_NAME: "players" is not in the GameServer'
 FILE:15:48: warning: AGONES_SHIM_RAEDY_TCP: is not a setting (did you mean AGONES_SHIM_READY_TCP?) [setting-warning]
 checked 1 object: 3 errors, 1 warning
 "#;
-
-/// A directory of its own, gone with it.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.0.join(name);
-        fs::write(&path, bytes).expect("it can be written");
-        path.to_str().expect("it is text").to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn check(args: &[&str]) -> Finished {
     shim().arg("check").args(args).run(secs(60))
@@ -123,7 +101,7 @@ fn warnings_alone_pass_unless_asked_not_to() {
 fn what_cannot_be_read_is_an_error_with_its_name_and_the_rest_is_checked() {
     let scratch = Scratch::new("check-unreadable");
     let bad = scratch.file("bad.json", b"{\"kind\": \"GameServer\", \"spec\": 5}");
-    let missing = scratch.0.join("missing.yaml");
+    let missing = scratch.directory().join("missing.yaml");
     let missing = missing.to_str().expect("it is text");
     let checked = check(&["-f", missing, "-f", &scratch.file("no.yaml", b"\xff"), "-f", &bad]);
     assert_eq!(checked.code, 65);

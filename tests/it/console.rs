@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -13,30 +12,22 @@ use crate::scene::*;
 use crate::support::pty::{INTERRUPT, SUSPEND, Terminal};
 use crate::support::shim::{self, Builder};
 use crate::support::specimen::{specimen, wrap};
-use crate::support::{ScriptedSdk, Shim, millis, proc, secs, wait};
+use crate::support::{Scratch, ScriptedSdk, Shim, millis, proc, secs, wait};
 
 /// A file that a game or hook writes.
-struct Note(PathBuf);
+struct Note(Scratch);
 
 impl Note {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-console-{name}-{}", std::process::id()));
-        let _ = fs::remove_file(&path);
-        Self(path)
+        Self(Scratch::new(&format!("console-{name}")))
     }
 
-    fn path(&self) -> &str {
-        self.0.to_str().expect("UTF-8")
+    fn path(&self) -> String {
+        self.0.path("note")
     }
 
     fn text(&self) -> String {
-        fs::read_to_string(&self.0).unwrap_or_default()
-    }
-}
-
-impl Drop for Note {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        self.0.text("note")
     }
 }
 

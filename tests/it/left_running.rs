@@ -1,32 +1,27 @@
 //! What a shim that is killed leaves behind: no program of a probe or hook, and nothing that they have started. And
 //! what the game's environment does to the shim: nothing.
 
-use std::fs;
-use std::path::PathBuf;
-
 use nix::sys::signal::Signal;
 
 use crate::scene::*;
 use crate::support::local_sdk::LocalSdk;
-use crate::support::{Game, ScriptedSdk, proc, secs, shim, wait};
+use crate::support::{Game, Scratch, ScriptedSdk, proc, secs, shim, wait};
 
 /// A script that starts a helper, notes both, and waits; with the numbers that it notes.
-struct Noting(PathBuf);
+struct Noting(Scratch);
 
 impl Noting {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-left-{name}-{}", std::process::id()));
-        let _ = fs::remove_file(&path);
-        Self(path)
+        Self(Scratch::new(&format!("left-{name}")))
     }
 
     fn command(&self) -> String {
-        format!("sh -c 'sleep 60 & echo $$ $! >{}; wait'", self.0.display())
+        format!("sh -c 'sleep 60 & echo $$ $! >{}; wait'", self.0.path("pids"))
     }
 
     fn pids(&self) -> Vec<i32> {
         wait::until("two pids", SOON, || {
-            let text = fs::read_to_string(&self.0).ok()?;
+            let text = self.0.text("pids");
             let pids: Vec<i32> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
             (text.ends_with('\n') && pids.len() == 2).then_some(pids)
         })
@@ -36,12 +31,6 @@ impl Noting {
         for pid in self.pids() {
             wait::until_true("the end of what was started", secs(5), || !proc::is_alive(pid));
         }
-    }
-}
-
-impl Drop for Noting {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
     }
 }
 

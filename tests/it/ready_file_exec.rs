@@ -1,54 +1,12 @@
 //! Ready by a file, a program, or a line in a file: the real binary beside files and programs that do what they like.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 
 use crate::scene::*;
 use crate::support::ports::Port;
 use crate::support::shim::Builder;
-use crate::support::{Game, ScriptedSdk, millis, proc, secs, shim, wait};
-
-/// A directory of a test's own, removed in the end.
-pub struct Scratch(PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-ready-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a directory of our own");
-        Self(path)
-    }
-
-    pub fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("UTF-8").to_owned()
-    }
-
-    pub fn append(&self, name: &str, text: &str) {
-        let mut file = OpenOptions::new().append(true).create(true).open(self.path(name)).expect("writable");
-        file.write_all(text.as_bytes()).expect("written");
-    }
-
-    /// A program.
-    fn script(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
-        path
-    }
-
-    /// The pid that a script has written.
-    fn pid(&self, name: &str) -> i32 {
-        wait::until("a pid", SOON, || fs::read_to_string(self.path(name)).ok()?.trim().parse().ok())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::support::{Game, Scratch, ScriptedSdk, millis, proc, secs, shim, wait};
 
 fn by(name: &str, value: &str) -> Builder {
     shim().set(name, value).set("HEALTH_INTERVAL_SECS", "0.2")
@@ -65,7 +23,7 @@ fn reason(name: &str, value: &str) -> String {
 
 #[test]
 fn every_file_must_be_there() {
-    let scratch = Scratch::new("files");
+    let scratch = Scratch::new("ready-files");
     let game = Game::open();
     let sdk = ScriptedSdk::start();
     let paths = format!("{}, {}", scratch.path("ready"), scratch.path("map"));
@@ -96,7 +54,7 @@ fn a_sidecar_with_nothing_that_tells_life_does_not_start() {
 
 #[test]
 fn a_program_decides_on_readiness_and_on_liveness() {
-    let scratch = Scratch::new("program");
+    let scratch = Scratch::new("ready-program");
     let sdk = ScriptedSdk::start();
     let script = scratch.script("check", "echo looking; test \"$1\" = 'a b' && test -e \"$2\"");
     let command = format!("{script} 'a b' {}", scratch.path("up"));
@@ -119,7 +77,7 @@ fn a_program_decides_on_readiness_and_on_liveness() {
 
 #[test]
 fn a_program_that_fails_says_why() {
-    let scratch = Scratch::new("reasons");
+    let scratch = Scratch::new("ready-reasons");
     let plain = scratch.path("plain");
     scratch.append("plain", "echo");
     let killed = scratch.script("killed", "ulimit -c 0; kill -SEGV $$");
@@ -162,7 +120,7 @@ fn nothing_of_a_program_stays() {
 /// One that leaves its group lives on, and holds the pipe: the probe does not wait for it.
 #[test]
 fn a_daemon_of_a_program_does_not_hold_the_round_up() {
-    let scratch = Scratch::new("daemon");
+    let scratch = Scratch::new("ready-daemon");
     let script = scratch.script("check", &format!("setsid sleep 5 & echo $! >{}; exit 0", scratch.path("pid")));
     let sdk = ScriptedSdk::start();
     let mut shim = by("READY_EXEC", &script).set("PROBE_TIMEOUT_SECS", "4").sdk(&sdk).spawn();
@@ -173,7 +131,7 @@ fn a_daemon_of_a_program_does_not_hold_the_round_up() {
 
 #[test]
 fn a_program_does_not_outlive_the_shim() {
-    let scratch = Scratch::new("outlives");
+    let scratch = Scratch::new("ready-outlives");
     let script = scratch.script("check", &format!("echo $$ >{}; exec sleep 60", scratch.path("pid")));
     let mut shim = by("READY_EXEC", &script).set("PROBE_TIMEOUT_SECS", "30").without_sdk().spawn();
     let pid = scratch.pid("pid");
@@ -184,7 +142,7 @@ fn a_program_does_not_outlive_the_shim() {
 
 #[test]
 fn a_program_is_no_child_to_the_wrapper() {
-    let scratch = Scratch::new("wrapper");
+    let scratch = Scratch::new("ready-wrapper");
     let script = scratch.script("check", "sleep 0.05 & echo to the log and not to the game; exit 0");
     let sdk = ScriptedSdk::start();
     let mut shim = by("READY_EXEC", &script).sdk(&sdk).args(["--", "sh", "-c", "read line; exit 5"]);
@@ -211,7 +169,7 @@ fn a_hanging_program_delays_neither_stop_nor_beats() {
 
 #[test]
 fn probe_runs_the_program_too() {
-    let scratch = Scratch::new("probe");
+    let scratch = Scratch::new("ready-probe");
     let script = scratch.script("check", &format!("sleep 60 & echo $! >{}; exit $1", scratch.path("pid")));
     let run = |code: &str| shim().set("LIVE_EXEC", format!("{script} {code}")).arg("probe").run(secs(10));
     assert_eq!(run("0").code, 0);
@@ -231,7 +189,7 @@ fn by_log(scratch: &Scratch, game: &Game, sdk: &ScriptedSdk) -> Builder {
 
 #[test]
 fn a_line_in_a_file_that_comes_late_means_ready() {
-    let (scratch, game, sdk) = (Scratch::new("late"), Game::open(), ScriptedSdk::start());
+    let (scratch, game, sdk) = (Scratch::new("ready-late"), Game::open(), ScriptedSdk::start());
     let mut shim = by_log(&scratch, &game, &sdk).spawn();
     let line = shim.wait_for_line(WAITING, SOON).text;
     assert!(line.contains("log: no such file or directory"), "{line}");
@@ -249,7 +207,7 @@ fn a_line_in_a_file_that_comes_late_means_ready() {
 
 #[test]
 fn a_line_that_a_sidecar_finds_there_counts() {
-    let (scratch, game, sdk) = (Scratch::new("there"), Game::open(), ScriptedSdk::start());
+    let (scratch, game, sdk) = (Scratch::new("ready-there"), Game::open(), ScriptedSdk::start());
     scratch.append("log", "Server ready");
     let mut shim = by_log(&scratch, &game, &sdk).spawn();
     sdk.wait_for_call("Ready", SOON);
@@ -258,7 +216,7 @@ fn a_line_that_a_sidecar_finds_there_counts() {
 
 #[test]
 fn it_takes_as_many_lines_as_are_asked_for_across_rotation_and_truncation() {
-    let (scratch, game, sdk) = (Scratch::new("count"), Game::open(), ScriptedSdk::start());
+    let (scratch, game, sdk) = (Scratch::new("ready-count"), Game::open(), ScriptedSdk::start());
     let mut shim = by_log(&scratch, &game, &sdk).set("READY_LOG_COUNT", 4).spawn();
     scratch.append("log", "Server started\n");
     wait::let_pass(millis(300));
@@ -275,7 +233,7 @@ fn it_takes_as_many_lines_as_are_asked_for_across_rotation_and_truncation() {
 /// The game is not started yet: the file is of an earlier one.
 #[test]
 fn the_wrapper_passes_over_what_an_earlier_run_has_written() {
-    let (scratch, sdk) = (Scratch::new("earlier"), ScriptedSdk::start());
+    let (scratch, sdk) = (Scratch::new("ready-earlier"), ScriptedSdk::start());
     scratch.append("log", "Server started\n");
     let script = format!("read line; echo \"Server started\" >>{}; read line", scratch.path("log"));
     let mut shim = by("READY_LOG", "Server started")

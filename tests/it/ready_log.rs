@@ -11,11 +11,10 @@ use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::ready_file_exec::Scratch;
 use crate::scene::*;
 use crate::support::shim::{self, Builder};
 use crate::support::specimen::specimen;
-use crate::support::{ScriptedSdk, millis, proc, secs, wait};
+use crate::support::{Scratch, ScriptedSdk, millis, proc, secs, wait};
 
 /// The wrapper around a shell script whose line is waited for.
 fn watched(pattern: &str, script: &str) -> Builder {
@@ -138,7 +137,7 @@ fn the_child_has_its_three_descriptors_and_what_was_closed_stays_closed() {
 
 #[test]
 fn a_log_file_leaves_the_child_s_descriptors_alone() {
-    let scratch = Scratch::new("untouched");
+    let scratch = Scratch::new("ready-untouched");
     let prefix = format!(r#"exec "$@" >{}"#, scratch.path("out"));
     let mut shim = watched("x", "readlink /proc/self/fd/1")
         .set("READY_LOG_FILE", scratch.path("log"))
@@ -159,7 +158,7 @@ fn named_pipe(scratch: &Scratch) -> (File, String) {
 
 #[test]
 fn a_reader_that_stalls_holds_the_game_up_and_nothing_else() {
-    let scratch = Scratch::new("stalled");
+    let scratch = Scratch::new("ready-stalled");
     let (mut reader, prefix) = named_pipe(&scratch);
     let sdk = ScriptedSdk::start();
     let mut shim = watched("^y$", "exec yes").sdk(&sdk).behind(["sh", "-c", &prefix, "sh"]).spawn();
@@ -178,7 +177,7 @@ fn a_reader_that_stalls_holds_the_game_up_and_nothing_else() {
 
 #[test]
 fn a_reader_that_stalled_for_a_while_loses_nothing() {
-    let scratch = Scratch::new("paused");
+    let scratch = Scratch::new("ready-paused");
     let (mut reader, prefix) = named_pipe(&scratch);
     let mut shim = watched("x", "seq 200000").set("SDK", "off").behind(["sh", "-c", &prefix, "sh"]).spawn();
     wait::let_pass(millis(500));
@@ -199,7 +198,7 @@ fn a_reader_that_stalled_for_a_while_loses_nothing() {
 
 #[test]
 fn a_reader_that_goes_away_is_told_to_the_game() {
-    let scratch = Scratch::new("gone");
+    let scratch = Scratch::new("ready-gone");
     let (reader, prefix) = named_pipe(&scratch);
     let mut shim = watched("^y$", "exec yes").set("SDK", "off").behind(["sh", "-c", &prefix, "sh"]).spawn();
     shim.wait_for_line(SERVED, SOON);

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use nix::sys::signal::Signal;
 
-use crate::ready_file_exec::Scratch;
 use crate::scene::*;
 use crate::status::{page, served};
 use crate::support::shim::Builder;
 use crate::support::specimen::wrap;
-use crate::support::{Game, Port, ScriptedSdk, millis, secs, shim, wait};
+use crate::support::{Game, Port, Scratch, ScriptedSdk, millis, secs, shim, wait};
 
 /// A wrapper beside this game (in the test's own process) around a child that waits.
 fn wrapper(game: &Game) -> Builder {
@@ -72,7 +71,7 @@ fn a_required_sdk_server_that_does_not_come_ends_with_75_and_the_game_never_star
 
 #[test]
 fn a_required_sdk_server_that_comes_late_is_waited_for_and_then_the_game_starts() {
-    let scratch = Scratch::new("late");
+    let scratch = Scratch::new("ready-late");
     let started = scratch.path("started");
     let mut sdk = ScriptedSdk::reserved();
     let script = format!("echo up > {started}; sleep 60");
@@ -87,7 +86,7 @@ fn a_required_sdk_server_that_comes_late_is_waited_for_and_then_the_game_starts(
 
 #[test]
 fn neither_the_readiness_deadline_nor_the_hook_is_for_a_game_that_waits_for_its_address() {
-    let scratch = Scratch::new("held");
+    let scratch = Scratch::new("ready-held");
     let hooked = scratch.path("hooked");
     let sdk = ScriptedSdk::start();
     sdk.edit(|game_server| game_server.status.get_or_insert_default().address.clear());

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -12,31 +11,7 @@ use nix::sys::signal::Signal;
 
 use crate::support::shim::{self, Builder};
 use crate::support::specimen::{orphans_reaped, send, specimen, wrap};
-use crate::support::{millis, proc, secs, wait};
-
-/// A directory of a test's own, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-wrapper-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a directory of our own");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str, mode: u32) -> String {
-        let path = self.0.join(name);
-        fs::write(&path, text).expect("our own directory is writable");
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("our own file");
-        path.to_str().expect("UTF-8").to_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::support::{Scratch, millis, proc, secs, wait};
 
 fn sh(script: &str) -> Builder {
     wrap(["sh", "-c", script])
@@ -59,11 +34,11 @@ fn every_deadly_signal_becomes_128_plus_its_number() {
 
 #[test]
 fn a_program_that_cannot_run_is_named_with_what_to_do() {
-    let scratch = Scratch::new("cannot-run");
-    let plain = scratch.file("plain", "echo hello\n", 0o644);
-    let no_shebang = scratch.file("no-shebang", "echo hello\n", 0o755);
-    let no_interpreter = scratch.file("no-interpreter", "#!/nowhere/sh\n", 0o755);
-    let dir = scratch.0.to_str().expect("UTF-8").to_owned();
+    let scratch = Scratch::new("wrapper-cannot-run");
+    let plain = scratch.file_with_mode("plain", "echo hello\n", 0o644);
+    let no_shebang = scratch.file_with_mode("no-shebang", "echo hello\n", 0o755);
+    let no_interpreter = scratch.file_with_mode("no-interpreter", "#!/nowhere/sh\n", 0o755);
+    let dir = scratch.directory().to_str().expect("UTF-8").to_owned();
     let missing = format!("{dir}/missing");
     for (program, code, message) in [
         ("no-such-game", 127, "was not found in PATH=/usr/bin:/bin: write its full path"),
@@ -289,7 +264,7 @@ fn exit_codes_that_count_as_0_and_a_hint_at_a_game_that_saves_nothing() {
 
 #[test]
 fn with_stop_signal_none_the_hook_alone_stops_the_game() {
-    let scratch = Scratch::new("none");
+    let scratch = Scratch::new("wrapper-none");
     let hook = hook(&scratch, "kill -USR2 $AGONES_SHIM_CHILD_PID");
     let mut shim = wrap(specimen(["signals"])).set("STOP_SIGNAL", "none").set("STOP_HOOK", hook).spawn();
     shim.wait_for_line("ready", secs(10));
@@ -302,7 +277,7 @@ fn with_stop_signal_none_the_hook_alone_stops_the_game() {
 /// The time in the line counts from the stop signal, not from the hook before it.
 #[test]
 fn the_time_in_killed_counts_from_the_signal() {
-    let scratch = Scratch::new("killed");
+    let scratch = Scratch::new("wrapper-killed");
     let hook = hook(&scratch, "sleep 2");
     let mut shim = sh("trap '' TERM; echo ready; while :; do sleep 0.1; done")
         .set("STOP_HOOK", hook)
@@ -410,8 +385,8 @@ fn around_freeciv_with_its_console_on_stdin() {
         return;
     }
     let port = crate::support::Port::reserve();
-    let scratch = Scratch::new("freeciv");
-    fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).expect("our own directory");
+    let scratch = Scratch::new("wrapper-freeciv");
+    fs::set_permissions(scratch.directory(), fs::Permissions::from_mode(0o777)).expect("our own directory");
     let number = port.number().to_string();
     let start = |scratch: &Scratch| {
         // It refuses to run as root.
@@ -419,8 +394,8 @@ fn around_freeciv_with_its_console_on_stdin() {
         let prefix = if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) { &as_nobody[..] } else { &[] };
         let mut shim = wrap(prefix)
             .args([freeciv, "--port", &number, "--bind", "127.0.0.1", "--Announce", "none", "--saves"])
-            .arg(&scratch.0)
-            .var("HOME", &scratch.0)
+            .arg(scratch.directory())
+            .var("HOME", scratch.directory())
             .var("LC_ALL", "C")
             .stdin(Stdio::piped())
             .spawn();
@@ -445,18 +420,18 @@ fn around_freeciv_with_its_console_on_stdin() {
 
 /// A shell script as a stop hook; `$DIR` is the test's own directory.
 fn hook(scratch: &Scratch, script: &str) -> String {
-    scratch.file("hook", &format!("#!/bin/sh\nDIR={}\n{script}\n", scratch.0.display()), 0o755)
+    scratch.file_with_mode("hook", format!("#!/bin/sh\nDIR={}\n{script}\n", scratch.directory().display()), 0o755)
 }
 
 #[test]
 fn the_hook_ends_before_the_stop_signal_and_knows_the_child() {
-    let scratch = Scratch::new("hook");
+    let scratch = Scratch::new("wrapper-hook");
     let hook = hook(
         &scratch,
         "echo hook for $AGONES_SHIM_CHILD_PID because of $AGONES_SHIM_STOP_REASON; read x || echo no stdin; \
          env > $DIR/env; sleep 0.3; echo > $DIR/done",
     );
-    let told = format!("[ -e {} ] && echo told after the hook", scratch.0.join("done").display());
+    let told = format!("[ -e {} ] && echo told after the hook", scratch.directory().join("done").display());
     let mut shim = sh(&format!("trap '{told}; exit 3' TERM; echo pid $$; echo ready; while :; do sleep 0.05; done"))
         .set("STOP_HOOK", hook)
         .var("NOTIFY_SOCKET", "/nowhere")
@@ -470,13 +445,13 @@ fn the_hook_ends_before_the_stop_signal_and_knows_the_child() {
     assert_eq!(line.stream, crate::support::output::Stream::Stderr, "stdout belongs to the game");
     shim.wait_for_line("no stdin", secs(1));
     shim.wait_for_line("told after the hook", secs(1));
-    let env = fs::read_to_string(scratch.0.join("env")).expect("the hook wrote it");
+    let env = fs::read_to_string(scratch.directory().join("env")).expect("the hook wrote it");
     assert!(!env.contains("NOTIFY_SOCKET"), "{env}");
 }
 
 #[test]
 fn a_hook_that_hangs_or_fails_or_is_missing_does_not_stop_the_stop() {
-    let scratch = Scratch::new("bad-hook");
+    let scratch = Scratch::new("wrapper-bad-hook");
     for (script, reason) in [
         (Some("trap '' TERM; echo hanging; while :; do sleep 0.1; done"), "timed out after 1s"),
         (Some("exit 3"), "exit code 3"),
@@ -499,7 +474,7 @@ fn a_hook_that_hangs_or_fails_or_is_missing_does_not_stop_the_stop() {
 
 #[test]
 fn a_hook_that_leaves_a_process_behind_does_not_hold_the_stop() {
-    let scratch = Scratch::new("daemon-hook");
+    let scratch = Scratch::new("wrapper-daemon-hook");
     let hook = hook(&scratch, "sleep 8 & exit 0");
     let mut shim = sh("trap 'exit 3' TERM; echo ready; while :; do sleep 0.05; done").set("STOP_HOOK", hook).spawn();
     shim.wait_for_line("ready", secs(10));
