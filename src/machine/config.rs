@@ -46,7 +46,7 @@ pub struct Config {
     /// A tenth more or less than what was set.
     pub max_age: Option<Duration>,
     /// The Pod's hostname, only inside Kubernetes.
-    pub pod_hostname: Option<String>,
+    pub pod_name: Option<String>,
 }
 
 /// What the readings of one source are published as.
@@ -67,9 +67,9 @@ impl Publishes {
 }
 
 impl Config {
-    /// Takes what it needs. `pod_hostname` is `None` outside Kubernetes; `chance` is another number in each process.
+    /// Takes what it needs. `pod_name` is `None` outside Kubernetes; `chance` is another number in each process.
     #[must_use]
-    pub fn new(settings: &Settings, wrapper: bool, pod_hostname: Option<String>, chance: u64) -> Self {
+    pub fn new(settings: &Settings, wrapper: bool, pod_name: Option<String>, chance: u64) -> Self {
         Self {
             wrapper,
             sdk: settings.sdk.mode,
@@ -99,7 +99,7 @@ impl Config {
             empty_ready: settings.allocation.empty_ready,
             idle_shutdown: settings.allocation.idle_shutdown,
             max_age: settings.allocation.max_age.map(|age| jittered(age, chance)),
-            pod_hostname,
+            pod_name,
         }
     }
 }

@@ -87,11 +87,12 @@ impl Machine {
     pub(super) fn connected(
         &mut self,
         now: Instant,
-        call: Option<(Call, Instant)>,
+        call: Option<&Call>,
+        began: Instant,
         outcome: Result<Peer, CallError>,
         out: &mut Effects,
     ) {
-        let (beat, began) = call.map_or((false, now), |(call, began)| (call == Call::Connect { beat: true }, began));
+        let beat = call == Some(&Call::Connect { beat: true });
         self.link.attempts = self.link.attempts.saturating_add(1);
         let peer = match outcome {
             Ok(peer) => peer,
@@ -204,7 +205,7 @@ impl Machine {
         }
     }
 
-    fn first_look_failed(&mut self, now: Instant) {
+    fn look_again_later(&mut self, now: Instant) {
         if self.stop.is_none() {
             let again = now + LOOK_RETRY_INTERVAL;
             if self.link.unread {
@@ -237,7 +238,7 @@ impl Machine {
             self.read_back(now, game_server);
         } else {
             self.held_start_look_failed(now);
-            self.first_look_failed(now);
+            self.look_again_later(now);
             self.self_allocation_look_failed(now);
         }
         if std::mem::take(&mut self.link.beat_after_look) {
@@ -334,7 +335,7 @@ impl Machine {
 
     /// With hostNetwork, the SDK server on loopback may be another Pod's.
     fn check_pod(&self, game_server: &GameServer, out: &mut Effects) {
-        let Some(hostname) = &self.config.pod_hostname else { return };
+        let Some(hostname) = &self.config.pod_name else { return };
         let cut = |name: &str| name.chars().take(HOSTNAME_MAX).collect::<String>();
         if cut(hostname) != cut(&game_server.name) {
             let (name, hostname) = (game_server.name.clone(), hostname.clone());

@@ -139,12 +139,12 @@ impl Machine {
         self.start_game(now, out);
         self.timers.set(Timer::WaitReport, now + WAIT_REPORT_INTERVAL);
         if self.config.sdk == SdkMode::Off {
-            let in_kubernetes = self.config.pod_hostname.is_some();
+            let in_kubernetes = self.config.pod_name.is_some();
             out.push(Effect::Log(if in_kubernetes { Notice::SdkOffInKubernetes } else { Notice::SdkOff }));
         } else {
             self.timers.set(Timer::Connect, now);
             self.timers.set(Timer::SdkConnectTimeout, now + self.config.sdk_connect_timeout);
-            if self.config.pod_hostname.is_some() {
+            if self.config.pod_name.is_some() {
                 self.timers.set(Timer::NoBeats, now + NO_BEATS_AFTER);
             }
         }
@@ -223,17 +223,13 @@ impl Machine {
     }
 
     fn answered(&mut self, now: Instant, answer: Answer, out: &mut Effects) {
-        let call = self.call.take();
+        let (call, began) = self.call.take().map_or((None, now), |(call, began)| (Some(call), began));
         if let Some(error) = answer.broken_link() {
             self.link_lost(now, error, out);
         }
         self.note_unanswered(&answer, out);
-        if let Answer::Connected(outcome) = answer {
-            return self.connected(now, call, outcome, out);
-        }
-        let (call, began) = call.map_or((None, now), |(call, began)| (Some(call), began));
         match answer {
-            Answer::Connected(_) => unreachable!("taken above"),
+            Answer::Connected(outcome) => self.connected(now, call.as_ref(), began, outcome, out),
             Answer::GameServer(outcome) => self.game_server_answered(now, began, outcome, out),
             Answer::Ready(outcome) => self.ready_answered(now, outcome, out),
             Answer::Allocate(outcome) => self.allocate_answered(now, began, outcome, out),

@@ -232,7 +232,7 @@ fn a_game_server_that_is_not_named_like_the_pod_is_a_loud_warning() {
         (Some("node-7"), "game-1", 1),
         (Some(&long[..63]), long.as_str(), 0),
     ] {
-        let config = Config { pod_hostname: hostname.map(str::to_owned), ..config() };
+        let config = Config { pod_name: hostname.map(str::to_owned), ..config() };
         let mut world = World::started(config, |world| world.server.game.name = name.into());
         world.run(1.0);
         assert_eq!(world.count("ANOTHER POD'S"), warned, "{hostname:?} {name}");
@@ -263,7 +263,7 @@ fn a_link_that_was_found_late_and_is_lost_again_makes_nobody_probe_only() {
 // H2
 #[test]
 fn inside_kubernetes_a_missing_sdk_server_is_a_warning_before_agones_loses_its_patience() {
-    let inside = || Config { pod_hostname: Some("game-1".into()), ..config() };
+    let inside = || Config { pod_name: Some("game-1".into()), ..config() };
     let missing = "warn NO BEAT REACHES AGONES";
     for (config, reachable, warned) in [(inside(), false, 1), (inside(), true, 0), (config(), false, 0)] {
         let mut world = World::started(config, |world| world.server.reachable = reachable);

@@ -38,7 +38,7 @@ pub fn config() -> Config {
         empty_ready: None,
         idle_shutdown: None,
         max_age: None,
-        pod_hostname: None,
+        pod_name: None,
     }
 }
 
