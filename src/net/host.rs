@@ -14,6 +14,18 @@ pub enum Host {
     Name(String),
 }
 
+impl Host {
+    /// Nothing of it leaves this network namespace.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        match self {
+            Self::Loopback => true,
+            Self::Ip(address) => address.is_loopback(),
+            Self::Name(_) => false,
+        }
+    }
+}
+
 /// As it stands in front of a colon and a port: IPv6 in brackets.
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

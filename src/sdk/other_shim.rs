@@ -29,7 +29,7 @@ pub(crate) struct OtherShim(pub Option<i32>);
 /// shim.
 pub(crate) fn mark(endpoint: &Endpoint) -> Result<Option<Mark>, OtherShim> {
     let host = match &endpoint.host {
-        Host::Ip(ip) if ip.is_loopback() => Host::Loopback,
+        host if host.is_loopback() => Host::Loopback,
         host => host.clone(),
     };
     let name = format!("agones-shim/{host}:{}", endpoint.port);

@@ -1,7 +1,6 @@
 //! What has to hold for a GameServer with the shim in it.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use super::autoscaler::Fed;
@@ -15,7 +14,7 @@ use super::{Field, Findings, Position, namespace_of, text_of};
 use crate::machine::address_names;
 use crate::manifest::field::shortened;
 use crate::manifest::spec::{Protocol, Spec};
-use crate::settings::{Host, Probe, SdkMode, Settings, Source};
+use crate::settings::{Probe, SdkMode, Settings, Source};
 
 /// Agones' SDK server listens on them in every Pod, over TCP.
 const TAKEN_PORTS: [i64; 3] = [8080, 9357, 9358];
@@ -225,7 +224,7 @@ impl Findings<'_> {
             Source::Query { .. } | Source::Exec(_) => None,
         });
         let taken =
-            asked.chain(pages).filter(|(host, port)| is_loopback(host) && TAKEN_PORTS.contains(&port.get().into()));
+            asked.chain(pages).filter(|(host, port)| host.is_loopback() && TAKEN_PORTS.contains(&port.get().into()));
         for (_, port) in taken {
             let at = variable_with(shim, port.get()).unwrap_or(shim.container.field.at());
             let message = format!(
@@ -416,17 +415,6 @@ impl Findings<'_> {
 
 fn ports<'a>(field: &Field<'a>) -> Vec<Field<'a>> {
     field.get("ports").and_then(|ports| ports.items().ok()).unwrap_or_default()
-}
-
-fn is_loopback(host: &Host) -> bool {
-    match host {
-        Host::Loopback => true,
-        Host::Ip(address) => match address {
-            IpAddr::V4(address) => address.is_loopback(),
-            IpAddr::V6(address) => address.is_loopback(),
-        },
-        Host::Name(_) => false,
-    }
 }
 
 /// The first setting with this port in it.
