@@ -470,7 +470,10 @@ fn writers(pid: i32) -> usize {
 
 #[test]
 fn the_picture_in_the_readme_is_small() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/page.png");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    assert!(readme.contains("docs/page.png"), "the README does not show it");
+    let path = root.join("docs/page.png");
     let size = fs::metadata(&path).expect("docs/page.png").len();
     assert!(size < 60_000, "{size} bytes");
 }
