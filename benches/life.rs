@@ -19,6 +19,8 @@ mod conditions;
 mod cycle;
 #[path = "life/figures.rs"]
 mod figures;
+#[path = "life/lines.rs"]
+mod lines;
 #[path = "life/meter.rs"]
 mod meter;
 #[path = "life/rest.rs"]
@@ -50,6 +52,9 @@ const SCRAPE_PEAK: &str = "10 MB metrics body: resident at the peak";
 const CHILD_START: &str = "wrapper: added to the child's start";
 const WHOLE_RUN: &str = "wrapper: added to start and end of a child that does nothing";
 const ORPHANS: &str = "wrapper: 500 orphans reaped";
+const LINES_PASSED: &str = "wrapper: output passed on, the line was seen, per second of CPU";
+const LINES_WAITED: &str = "wrapper: output passed on, a line waited for, per second of CPU";
+const LINES_COUNTED: &str = "wrapper: output passed on, two patterns counted by, per second of CPU";
 const PARSER: &str = "metrics parser, alone and hardly optimised";
 
 /// How often and how long.
@@ -63,6 +68,8 @@ struct Plan {
     parses: u32,
     starts: u32,
     orphan_runs: u32,
+    relays: u32,
+    relayed_files: usize,
 }
 
 impl Plan {
@@ -77,6 +84,8 @@ impl Plan {
             parses: 11,
             starts: 101,
             orphan_runs: 11,
+            relays: 5,
+            relayed_files: 32,
         };
         let quick = Self {
             idle: Duration::from_secs(10),
@@ -88,6 +97,8 @@ impl Plan {
             parses: 3,
             starts: 11,
             orphan_runs: 1,
+            relays: 1,
+            relayed_files: 8,
         };
         let plan = if std::env::var_os("BENCH_QUICK").is_some_and(|quick| quick != "0") { quick } else { whole };
         let idle = std::env::var("BENCH_IDLE_SECS").ok().map(|secs| secs.parse().expect("BENCH_IDLE_SECS: seconds"));
@@ -97,7 +108,7 @@ impl Plan {
     fn text(&self) -> String {
         format!(
             "{} s idle, {} s waiting, {} lives, {} turns to 200, {} lives of the shell loop, {} starts of a child, {} \
-             times 500 orphans.",
+             times 500 orphans, {} times {} MB of output.",
             self.idle.as_secs(),
             self.waiting.as_secs(),
             self.cycles,
@@ -105,6 +116,8 @@ impl Plan {
             self.shell_cycles,
             self.starts,
             self.orphan_runs,
+            self.relays,
+            self.relayed_files * 16,
         )
     }
 }
@@ -130,6 +143,7 @@ fn main() {
     scrape::parser(&mut table, &plan);
     wrapper::start(&mut table, &plan);
     wrapper::orphans(&mut table, &plan);
+    lines::relay(&mut table, &plan);
     println!("{}\n{}", table.markdown(), conditions.text(&plan.text()));
     let json = json!({ "conditions": conditions.json(&plan.text()), "rows": table.json() });
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench.json");

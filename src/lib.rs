@@ -1,7 +1,7 @@
 //! agones-shim as a library, so that tests, benches and fuzz targets reach its core.
 //!
 //! ```text
-//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, output (lines)
+//!  probe   beat   scrape   reaper (signals, child)   hook   status   watch, output (lines) -> tally
 //!    |       |       |        |                        |       |       |
 //!    +-------+-------+--- events (mpsc) --------------+-------+-------+
 //!                             |

@@ -12,21 +12,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use crate::beat;
-use crate::counter::scrape;
+use crate::counter::{scrape, tally};
 use crate::exit::ExitReason;
 use crate::game::arguments;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
-use crate::game::stdio::{ChildStdio, Stdio, Wanted};
+use crate::game::stdio::{self, ChildStdio, Stdio, Wanted};
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
-use crate::log_lines::watch::{self, Watch};
+use crate::log_lines::counted::{CountedLines, Told};
+use crate::log_lines::lines::Lines;
+use crate::log_lines::watch::Watch;
 use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
+use crate::net::deadline::Deadline;
 use crate::probe::{self, Command};
 use crate::sdk::Sdk;
 use crate::sdk::stats::CallStats;
-use crate::settings::{Probe, Settings, Source, StopSettings};
+use crate::settings::{CounterSettings, Probe, Settings, Source, StopSettings};
 use crate::worker::{Worker, panic_message};
 
 /// So many events are taken before an answer at the most.
@@ -40,7 +43,10 @@ pub struct Runtime<S> {
     events: Receiver<Event>,
     sender: Sender<Event>,
     probe: Option<Worker<Command>>,
+    /// What is looked for in what the game writes.
+    lines: Lines,
     watch: Option<Watch>,
+    tallies: Vec<tally::TallyWorker>,
     beat: Worker<Duration>,
     scrapes: Vec<scrape::Scrape>,
     status: Option<Worker<News>>,
@@ -86,12 +92,17 @@ impl<S: Sdk> Runtime<S> {
             .chain(&settings.liveness.probes)
             .any(|probe| matches!(probe, Probe::Exec(_)));
         let launcher = if runs_programs { Some(processes.launcher()?) } else { None };
+        let (lines, tallies) = line_sources(&settings, &sender)?;
+        let write = stdio::to_stdout().filter(|_| settings.game_log.relay);
+        let file = settings.game_log.file.as_ref().filter(|_| write.is_some() || !lines.is_done());
         // A game that is not started yet has written nothing: what is in the file is of an earlier one.
-        let watch = settings.log_probe().map(|target| watch::spawn(target, config.wrapper, sender.clone()));
+        let watch = file.map(|file| Watch::start(file, lines.clone(), config.wrapper, write, sender.clone()));
         Ok(Self {
             machine: Machine::new(config, Instant::now()),
             probe: Some(probe::spawn(&settings, launcher.as_ref(), sender.clone())?),
-            watch: watch.transpose()?.flatten(),
+            watch: watch.transpose()?,
+            lines,
+            tallies,
             beat: beat::spawn(sender.clone())?,
             scrapes: Vec::new(),
             status: settings.status_addr.clone().map(|addr| status::spawn(addr, sender.clone())).transpose()?,
@@ -130,6 +141,11 @@ impl<S: Sdk> Runtime<S> {
             catch_unwind(AssertUnwindSafe(|| self.turn(effects))).unwrap_or(ExitReason::Bug)
         });
         self.processes.sweep();
+        if let Some(watch) = self.watch.filter(|_| self.settings.game_log.relay)
+            && !watch.finish(Deadline::after(stdio::LAST_OUTPUT_TIMEOUT))
+        {
+            stdio::warn_of_loss();
+        }
         if let Some(stdio) = self.stdio {
             stdio.finish();
         }
@@ -223,13 +239,21 @@ impl<S: Sdk> Runtime<S> {
             Effect::Log(notice) => write(&notice),
             Effect::AwaitReadiness => self.tell_probe(Command::AwaitReadiness),
             Effect::CheckLiveness => self.tell_probe(Command::CheckLiveness),
-            Effect::StopProbing => (self.probe, self.watch) = (None, None),
+            Effect::StopProbing => {
+                self.probe = None;
+                // What it writes on its way out is passed on too.
+                if !self.settings.game_log.relay {
+                    self.watch = None;
+                }
+            }
             Effect::ReportLines(lines) => self.tell_probe(Command::LinesSeen(lines)),
             Effect::StopWatching => {
-                self.watch = None;
-                if let Some(stdio) = &mut self.stdio {
-                    stdio.stop_looking();
+                self.lines.stop_waiting();
+                if self.lines.is_done() && !self.settings.game_log.relay {
+                    self.watch = None;
                 }
+                self.watch.iter().for_each(Watch::stop_waiting);
+                self.stdio.iter_mut().for_each(Stdio::stop_waiting);
             }
             Effect::SetHealthInterval(interval) => self.beat.tell(interval),
             Effect::StartScraping => self.start_scraping(),
@@ -267,11 +291,11 @@ impl<S: Sdk> Runtime<S> {
 
     /// What the child has for its stdin and outputs where that is not the shim's own.
     fn open_stdio(&mut self) -> io::Result<ChildStdio> {
-        let target = self.settings.log_probe().filter(|target| target.file.is_none());
+        let is_output = self.settings.game_log.file.is_none() && !self.lines.is_done();
         let wanted = Wanted {
             terminal: self.settings.stop.tty,
             lines: self.settings.stop.line.is_some(),
-            pattern: target.map(|target| &target.pattern),
+            looked_for: is_output.then_some(&self.lines),
         };
         let processes = &mut self.processes;
         let Some((stdio, child)) = Stdio::open(wanted, || processes.console(), &self.sender)? else {
@@ -321,7 +345,9 @@ impl<S: Sdk> Runtime<S> {
     }
 
     fn start_scraping(&mut self) {
-        for (source, counter) in self.settings.counters.iter().enumerate() {
+        self.tallies.iter().for_each(|tally| tally.tell(Told::Begin));
+        let is_read = |(_, counter): &(usize, &CounterSettings)| !matches!(counter.source, Source::Lines(_));
+        for (source, counter) in self.settings.counters.iter().enumerate().filter(is_read) {
             let launcher = matches!(counter.source, Source::Exec(_)).then(|| self.processes.launcher()).transpose();
             match launcher.and_then(|launcher| scrape::spawn(source, counter, launcher, self.sender.clone())) {
                 Ok(scrape) => self.scrapes.push(scrape),
@@ -338,6 +364,20 @@ impl<S: Sdk> Runtime<S> {
         // The receiver is this struct's own.
         let _ = self.sender.send(event);
     }
+}
+
+/// What is looked for in the lines that the game writes, and who keeps the tally of each source that counts by them.
+fn line_sources(settings: &Settings, events: &Sender<Event>) -> io::Result<(Lines, Vec<tally::TallyWorker>)> {
+    let (mut counted, mut tallies) = (Vec::new(), Vec::new());
+    for (source, counter) in settings.counters.iter().enumerate() {
+        if let Source::Lines(lines) = &counter.source {
+            let tells_names = counter.list.is_some() && lines.has_names();
+            let tally = tally::spawn(source, lines, tells_names, counter.interval, events.clone())?;
+            counted.push(CountedLines::new(lines.clone(), tally.sender()));
+            tallies.push(tally);
+        }
+    }
+    Ok((Lines::new(settings.log_probe().map(|target| target.pattern.clone()), counted), tallies))
 }
 
 /// A hook is told the child's process number.

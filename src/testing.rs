@@ -7,6 +7,10 @@ pub mod counter {
         //! Its parser.
         pub use crate::counter::exposition::{Selector, Sum, fuzz};
     }
+    pub mod lines {
+        //! Lines that the game writes.
+        pub use crate::counter::fuzz::fuzz;
+    }
     pub mod json {
         //! A page in JSON.
         pub use crate::counter::json::fuzz;

@@ -39,6 +39,11 @@ impl<C: Send + 'static> Worker<C> {
         Ok(Self { commands, _join: join })
     }
 
+    /// For others who tell it things: it ends when they have gone too.
+    pub fn sender(&self) -> Sender<C> {
+        self.commands.clone()
+    }
+
     /// Tells the thread something; a thread that has died has said so itself.
     pub fn tell(&self, command: C) {
         let _ = self.commands.send(command);

@@ -9,6 +9,7 @@ use super::find;
 use super::output::{refused, reject};
 use crate::exit::ExitReason;
 use crate::game::signals::Blocked;
+use crate::game::stdio::stdin_ends;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::machine::{Config, Notice, catalogue};
@@ -65,7 +66,11 @@ fn life(
     }
     // std seeds each such hasher anew from the kernel's random numbers.
     let chance = RandomState::new().hash_one(std::process::id());
-    let config = Config::new(&settings, argv.is_some(), pod_name(&environment), chance);
+    let is_own_stdin = argv.is_some() && settings.stop.line.is_none() && !settings.stop.tty;
+    let config = Config {
+        stdin_ends: is_own_stdin && stdin_ends(),
+        ..Config::new(&settings, argv.is_some(), pod_name(&environment), chance)
+    };
     let notifier = Notifier::new(&environment).unwrap_or_else(|error| {
         runtime::write(&Notice::NotifyUnusable { error: error.to_string() });
         None

@@ -98,6 +98,8 @@ pub fn scrape(
             let launcher = launcher.ok_or("nothing to start it with")?;
             program.run(launcher, argv, deadline).and_then(|line| printed(&line))
         }
+        // Their lines come by themselves: `tally` reads them.
+        Source::Lines(_) => Err("it is counted by lines".into()),
     }
 }
 
@@ -141,7 +143,7 @@ fn ask(target: &QueryTarget, wanted: Wanted, resolver: &mut Resolver, deadline: 
     let addresses = resolver.addresses(&target.host, target.port, deadline)?;
     let answer = query::ask(target, &addresses, wanted, deadline).map_err(|failure| failure.reason)?;
     let count = answer.players.ok_or("the answer does not say how many players there are")?;
-    Ok(Reading { count, missing: false, capacity: answer.capacity, names: answer.names })
+    Ok(Reading { count, capacity: answer.capacity, names: answer.names, ..Reading::default() })
 }
 
 fn get(

@@ -5,6 +5,7 @@
 //! text. So a pattern speaks of the words alone. A line longer than [`LONGEST`] counts as ended there, and the rest of
 //! it is passed over. The last line, while it has no end, is looked at when somebody says that it rests.
 
+use super::counted::CountedLines;
 use crate::machine::{Event, PlainLine};
 use crate::settings::Pattern;
 
@@ -19,10 +20,12 @@ const BELL: u8 = 0x07;
 /// A cursor that is moved further right than any terminal is wide.
 const MOST_BLANKS: u16 = 1000;
 
-/// Counts lines that match.
+/// Looks for lines: for the one that is waited for, and for those that say who plays.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    pattern: Pattern,
+    /// `None` where no line is waited for, or none any more.
+    pattern: Option<Pattern>,
+    counted: Vec<CountedLines>,
     splitter: Splitter,
     passed: Passed,
 }
@@ -59,8 +62,8 @@ fn shown(line: &[u8]) -> String {
 impl Lines {
     /// Nothing has been read yet.
     #[must_use]
-    pub fn new(pattern: Pattern) -> Self {
-        Self { pattern, splitter: Splitter::default(), passed: Passed::default() }
+    pub fn new(pattern: Option<Pattern>, counted: Vec<CountedLines>) -> Self {
+        Self { pattern, counted, splitter: Splitter::default(), passed: Passed::default() }
     }
 
     /// Lines have passed that do not match.
@@ -84,34 +87,51 @@ impl Lines {
         }
     }
 
-    /// Takes the next bytes; the number of lines that ended in them and match.
+    /// Takes the next bytes; the number of lines that ended in them and are waited for.
     pub fn push(&mut self, bytes: &[u8]) -> u32 {
         let mut matches = 0;
-        let Self { pattern, splitter, passed } = self;
+        let Self { pattern, counted, splitter, passed } = self;
         splitter.push(bytes, |line| {
-            if pattern.is_match(line) {
-                matches += 1;
-            } else {
-                passed.take(line, pattern);
+            match pattern {
+                Some(pattern) if pattern.is_match(line) => matches += 1,
+                Some(pattern) => passed.take(line, pattern),
+                None => {}
+            }
+            for counted in &mut *counted {
+                counted.look(line);
             }
         });
+        counted.iter_mut().for_each(CountedLines::tell);
         matches
     }
 
     /// A last line without an end is there that has not been looked at.
     #[must_use]
     pub fn has_news(&self) -> bool {
-        self.splitter.has_news()
+        self.pattern.is_some() && self.splitter.has_news()
     }
 
     /// Nothing has come for a while: a prompt has no end. True where what is there of the line matches; its rest is
     /// then passed over.
     pub fn rest(&mut self) -> bool {
-        let matches = self.splitter.rest().is_some_and(|line| self.pattern.is_match(line));
+        let Some(pattern) = &self.pattern else { return false };
+        let matches = self.splitter.rest().is_some_and(|line| pattern.is_match(line));
         if matches {
             self.splitter.pass_over();
         }
         matches
+    }
+
+    /// The line that was waited for was seen.
+    pub fn stop_waiting(&mut self) {
+        self.pattern = None;
+        self.passed = Passed::default();
+    }
+
+    /// There is nothing to look for.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.pattern.is_none() && self.counted.is_empty()
     }
 
     /// The file was replaced: what comes next continues nothing.
@@ -160,6 +180,12 @@ impl Splitter {
             if self.state == State::Text && !is_special(byte) {
                 let length = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());
                 let (text, rest) = bytes.split_at(length);
+                // A plain line that is here as a whole is shown where it stands.
+                if matches!(rest, [b'\n' | b'\r', ..]) && self.is_plain_whole(text) {
+                    see(text);
+                    bytes = &rest[1..];
+                    continue;
+                }
                 self.take_text(text, &mut see);
                 bytes = rest;
             } else {
@@ -184,11 +210,15 @@ impl Splitter {
         (self.is_new, self.is_over) = (false, true);
     }
 
+    /// Nothing stands in front of it, and it is seen as it is.
+    fn is_plain_whole(&self, text: &[u8]) -> bool {
+        self.line.is_empty() && !self.is_over && text.len() < LONGEST && text[0] != 0 && !is_utf16(text)
+    }
+
     fn take_text(&mut self, text: &[u8], see: &mut impl FnMut(&[u8])) {
         if self.is_over {
             return;
         }
-        // A program that goes on in a file which was truncated under it leaves a hole in front.
         let text = if self.line.is_empty() { without_hole(text) } else { text };
         let room = LONGEST - self.line.len();
         self.line.extend_from_slice(&text[..text.len().min(room)]);
@@ -269,7 +299,8 @@ fn is_utf16(line: &[u8]) -> bool {
     line.len().is_multiple_of(2) && nuls > 0 && nuls >= pairs.len() / 8
 }
 
-fn without_hole(text: &[u8]) -> &[u8] {
+/// A program that goes on in a file which was truncated under it leaves NULs in front.
+pub(super) fn without_hole(text: &[u8]) -> &[u8] {
     let hole = text.iter().position(|&byte| byte != 0).unwrap_or(text.len());
     &text[hole..]
 }
@@ -286,7 +317,7 @@ mod tests {
     use crate::settings::pattern;
 
     fn lines(pattern: &str) -> Lines {
-        Lines::new(pattern::pattern(pattern).expect("a good pattern"))
+        Lines::new(Some(pattern::pattern(pattern).expect("a good pattern")), Vec::new())
     }
 
     fn matches(pattern: &str, text: &[u8]) -> u32 {

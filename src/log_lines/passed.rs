@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_first_line_is_told_at_once_and_the_others_each_five_seconds() {
-        let mut lines = Lines::new(pattern("[Server] up").expect("good"));
+        let mut lines = Lines::new(Some(pattern("[Server] up").expect("good")), Vec::new());
         let (mut passed, start) = (PassedLines::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(passed.report(&mut lines, at(0)), None);

@@ -1,26 +1,29 @@
-//! The file that a game logs to, watched for the line that says that it is ready.
+//! The file that a game logs to, watched for lines, and passed on to stdout where that is asked for.
 //!
 //! It need not be there yet, may be rotated (the old file is read to its end first) and truncated, or written anew in
 //! its place. It is looked at ten times a second and not through inotify, which sees nothing of what another machine or
-//! container writes on some file systems. Nobody looks once the line was seen.
+//! container writes on some file systems; less often once the line that says that it is ready was seen.
 
 use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use nix::libc;
 
-use crate::log_lines::lines::Lines;
-use crate::log_lines::passed::PassedLines;
+use super::lines::Lines;
+use super::passed::PassedLines;
+use super::relay::{Relay, Write};
 use crate::machine::Event;
-use crate::settings::LogTarget;
+use crate::net::deadline::Deadline;
 use crate::worker::Worker;
 
-/// Between looks.
+/// Between looks while somebody waits for a line, or for what is passed on.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// Between looks for lines that count.
+const LATER_INTERVAL: Duration = Duration::from_millis(250);
 /// Read at once.
 const CHUNK: usize = 64 * 1024;
 /// Chunks of one look: a file that grows faster than it is read is looked at again at once.
@@ -28,34 +31,53 @@ const CHUNKS: usize = 64;
 /// So much in front of the position is compared to tell a file that was written anew.
 const MARK: usize = 128;
 
-/// The thread that watches; it ends when this is dropped.
-pub type Watch = Worker<Infallible>;
+/// The line that was waited for was seen.
+#[derive(Debug)]
+struct StopWaiting;
 
-/// Starts to watch the target's file, if it has one. `is_old` passes over what is in it now.
-///
-/// # Errors
-/// The system refuses another thread.
-pub fn spawn(target: &LogTarget, is_old: bool, events: Sender<Event>) -> io::Result<Option<Watch>> {
-    let Some(path) = &target.file else { return Ok(None) };
-    let lines = Lines::new(target.pattern.clone());
-    let mut tail = if is_old { Tail::at_end(path, lines) } else { Tail::new(path, lines) };
-    let worker = Worker::spawn("watch", events, move |commands, events| {
-        let mut passed = PassedLines::default();
-        loop {
-            let look = tail.look();
-            if look.matches > 0 && events.send(Event::LinesSeen(look.matches)).is_err() {
-                return;
-            }
-            if let Some(event) = passed.report(&mut tail.lines, Instant::now()) {
-                let _ = events.send(event);
-            }
-            let interval = if look.is_behind { Duration::ZERO } else { INTERVAL };
-            if commands.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
+/// The thread that watches; dropped, it looks once more and ends.
+#[derive(Debug)]
+pub struct Watch {
+    worker: Worker<StopWaiting>,
+    ended: Receiver<Infallible>,
+}
+
+impl Watch {
+    /// Starts to look for these lines in the file. `is_old` passes over what is in it now; `write` gets what is not.
+    ///
+    /// # Errors
+    /// The system refuses another thread.
+    pub fn start(
+        path: &str,
+        lines: Lines,
+        is_old: bool,
+        write: Option<Write>,
+        events: Sender<Event>,
+    ) -> io::Result<Self> {
+        let mut tail = Tail::new(path, lines);
+        tail.text.relay = write.map(Relay::new);
+        if is_old {
+            tail.pass_over();
         }
-    });
-    worker.map(Some)
+        let (end, ended) = channel();
+        let worker = Worker::spawn("watch", events, move |commands, events| {
+            let _end: Sender<Infallible> = end;
+            tail.run(commands, events);
+        })?;
+        Ok(Self { worker, ended })
+    }
+
+    /// The line that was waited for was seen.
+    pub fn stop_waiting(&self) {
+        self.worker.tell(StopWaiting);
+    }
+
+    /// What is in the file by now is passed on; false where that takes longer.
+    #[must_use]
+    pub fn finish(self, deadline: Deadline) -> bool {
+        drop(self.worker);
+        self.ended.recv_timeout(deadline.left().unwrap_or_default()) != Err(RecvTimeoutError::Timeout)
+    }
 }
 
 /// Opens a file to be watched: a plain file, and never one whose opening would wait.
@@ -78,8 +100,16 @@ struct Look {
 /// The end of a file, wherever it goes.
 struct Tail {
     path: String,
-    lines: Lines,
+    text: Text,
     open: Option<Open>,
+}
+
+/// What becomes of the text.
+struct Text {
+    lines: Lines,
+    relay: Option<Relay>,
+    /// Kept for its memory.
+    chunk: Vec<u8>,
 }
 
 /// One file, read so far.
@@ -94,39 +124,79 @@ struct Open {
 
 impl Tail {
     fn new(path: &str, lines: Lines) -> Self {
-        Self { path: path.to_owned(), lines, open: None }
+        Self { path: path.to_owned(), text: Text { lines, relay: None, chunk: vec![0; CHUNK] }, open: None }
     }
 
     /// What is in the file now is not read.
-    fn at_end(path: &str, lines: Lines) -> Self {
-        let mut tail = Self::new(path, lines);
-        tail.open = Open::new(path).ok().and_then(|open| open.at_end().ok());
-        tail
+    fn pass_over(&mut self) {
+        self.open = Open::new(&self.path).ok().and_then(|open| open.at_end().ok());
+    }
+
+    fn run(&mut self, commands: &Receiver<StopWaiting>, events: &Sender<Event>) {
+        let mut interval = INTERVAL;
+        let mut passed = PassedLines::default();
+        loop {
+            let look = self.look_and_tell(events);
+            if let Some(event) = passed.report(&mut self.text.lines, Instant::now()) {
+                let _ = events.send(event);
+            }
+            match commands.recv_timeout(if look.is_behind { Duration::ZERO } else { interval }) {
+                Ok(StopWaiting) => {
+                    self.text.lines.stop_waiting();
+                    if self.text.relay.is_none() {
+                        interval = LATER_INTERVAL;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // Whoever waits for the end does so with a deadline.
+        while self.text.relay.is_some() && self.look_and_tell(events).is_behind {}
+        self.text.start_over();
+    }
+
+    fn look_and_tell(&mut self, events: &Sender<Event>) -> Look {
+        let look = self.look();
+        if look.matches > 0 {
+            // Nobody listens any more when the shim is on its way out.
+            let _ = events.send(Event::LinesSeen(look.matches));
+        }
+        look
     }
 
     fn look(&mut self) -> Look {
         let mut look = Look { matches: 0, is_behind: false };
         let mut has_grown = false;
         if let Some(open) = &mut self.open {
-            (look, has_grown) = open.read(&mut self.lines);
+            (look, has_grown) = open.read(&mut self.text);
             // Not before it was read to its end: it may have been moved away since the last look.
             if !look.is_behind && open.is_replaced(&self.path) {
-                look.matches += open.read(&mut self.lines).0.matches;
+                look.matches += open.read(&mut self.text).0.matches;
                 self.open = None;
-                self.lines.start_over();
+                self.text.start_over();
             }
         }
         if self.open.is_none()
             && let Ok(mut open) = Open::new(&self.path)
         {
-            let (new, grown) = open.read(&mut self.lines);
+            let (new, grown) = open.read(&mut self.text);
             (look, has_grown) = (Look { matches: look.matches + new.matches, ..new }, grown);
             self.open = Some(open);
         }
-        if !has_grown && self.lines.has_news() {
-            look.matches += u32::from(self.lines.rest());
+        if !has_grown && self.text.lines.has_news() {
+            look.matches += u32::from(self.text.lines.rest());
         }
         look
+    }
+}
+
+impl Text {
+    fn start_over(&mut self) {
+        self.lines.start_over();
+        if let Some(relay) = &mut self.relay {
+            relay.end();
+        }
     }
 }
 
@@ -152,26 +222,30 @@ impl Open {
     }
 
     /// Reads what is new; with whether there was something.
-    fn read(&mut self, lines: &mut Lines) -> (Look, bool) {
+    fn read(&mut self, text: &mut Text) -> (Look, bool) {
         let mut look = Look { matches: 0, is_behind: false };
         if self.is_rewritten() {
             self.position = 0;
             self.mark.clear();
-            lines.start_over();
+            text.start_over();
         }
         let start = self.position;
-        let mut chunk = vec![0; CHUNK];
         for _ in 0..CHUNKS {
             // An error that stays is told by the probe, which opens the file itself.
-            let length = match self.file.read_at(&mut chunk, self.position) {
+            let length = match self.file.read_at(&mut text.chunk, self.position) {
                 Ok(0) => return (look, self.position > start),
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return (look, self.position > start),
             };
-            look.matches += lines.push(&chunk[..length]);
+            let Text { lines, relay, chunk } = text;
+            let new = &chunk[..length];
+            look.matches += lines.push(new);
+            if let Some(relay) = relay {
+                relay.push(new);
+            }
             self.position += length as u64;
-            self.mark.extend_from_slice(&chunk[length.saturating_sub(MARK)..length]);
+            self.mark.extend_from_slice(&new[length.saturating_sub(MARK)..]);
             self.mark.drain(..self.mark.len().saturating_sub(MARK));
         }
         look.is_behind = true;
@@ -218,7 +292,7 @@ mod tests {
         }
 
         fn tail(&self) -> Tail {
-            Tail::new(&self.path(), Lines::new(pattern("up").expect("good")))
+            Tail::new(&self.path(), Lines::new(Some(pattern("up").expect("good")), Vec::new()))
         }
     }
 
@@ -277,7 +351,8 @@ mod tests {
     fn what_is_there_at_the_start_can_be_passed_over() {
         let log = Log::new("old");
         log.append("up\nup\n");
-        let mut tail = Tail::at_end(&log.path(), log.tail().lines);
+        let mut tail = log.tail();
+        tail.pass_over();
         assert_eq!(tail.look().matches, 0);
         log.append("up\n");
         assert_eq!(tail.look().matches, 1);

@@ -259,7 +259,8 @@ impl Notice {
             Self::ScrapeFailed { .. } => {
                 "See `reason`, and ask the source by hand: `curl` the URL of `AGONES_SHIM_COUNTER_METRICS_URL` or \
                  `AGONES_SHIM_COUNTER_JSON_URL` and look for the metric or the pointer; run the program of \
-                 `AGONES_SHIM_COUNTER_EXEC`; check that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`."
+                 `AGONES_SHIM_COUNTER_EXEC`; check that the game answers queries on the port of `AGONES_SHIM_COUNTER_QUERY`; compare \
+                 `AGONES_SHIM_COUNTER_LOG` with the lines that the game writes."
             }
             Self::MetricMissing { .. } => {
                 "None while nobody plays. Else compare `AGONES_SHIM_COUNTER_METRIC` with the page, labels included."
@@ -331,6 +332,10 @@ impl Notice {
                  its interpreter and libraries), or give the system what it lacks (pipes, threads, pseudo-terminals)."
             }
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
+            Self::EndedBeforeReady { .. } => {
+                "Hold its stdin open: `AGONES_SHIM_STOP_LINE` with the game's stop command, `docker run -i`, or `stdin: true` \
+                 of the container. Else see the game's own log, and its arguments."
+            }
             Self::StartedWithoutAddress { .. } => {
                 "Raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or unset `AGONES_SHIM_WAIT_FOR_SDK` where there is no Agones."
             }
@@ -447,6 +452,7 @@ fn samples() -> Vec<Notice> {
         N::KilledGivingUp { after: time },
         N::ChildNotStarted { error: text() },
         N::ChildEnded { end: ProcessEnd::Exited(0) },
+        N::EndedBeforeReady { stdin_ends: true },
         N::StartedWithoutAddress { waited: time },
         N::ArgumentsNotFilled { names: text() },
         N::ThreadDied { thread: "", message: text() },

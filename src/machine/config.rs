@@ -33,6 +33,8 @@ pub struct Config {
     pub stop_signal: Option<StopSignal>,
     /// The time that the game has to end after the line on its stdin; `None` where there is no line.
     pub stop_line: Option<Duration>,
+    /// Wrapper: the game's stdin is the shim's own, which has an end.
+    pub stdin_ends: bool,
     pub stop_ok_codes: Vec<u8>,
     pub stop_hook: bool,
     /// Wrapper: hold the child until its address is known.
@@ -72,6 +74,7 @@ impl Config {
     pub fn new(settings: &Settings, wrapper: bool, pod_name: Option<String>, chance: u64) -> Self {
         Self {
             wrapper,
+            stdin_ends: false,
             sdk: settings.sdk.mode,
             sdk_connect_timeout: settings.sdk.connect_timeout,
             shutdown_timeout: settings.stop.shutdown_timeout,

@@ -27,7 +27,8 @@ pub enum Event {
         /// What it said, or why there is no reading.
         outcome: Result<Reading, String>,
     },
-    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`.
+    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`, or have
+    /// `AGONES_SHIM_READY_TEXT` in them.
     LinesSeen(u32),
     /// So many more lines were written that do not match `AGONES_SHIM_READY_LOG`: told at most once in 5 s.
     LinesPassed {
@@ -99,6 +100,8 @@ pub struct Reading {
     pub missing: bool,
     /// The most there can be; `None` where it does not tell.
     pub capacity: Option<u64>,
+    /// Somebody was there since the last reading, whatever the count is by now.
+    pub busy: bool,
     /// The players' names as they came; `None` where it does not tell.
     pub names: Option<Vec<String>>,
 }

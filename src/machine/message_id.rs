@@ -161,6 +161,7 @@ impl Notice {
             Self::KilledGivingUp { .. } => (Stop, "killed-giving-up"),
             Self::ChildNotStarted { .. } => (Game, "game-not-started"),
             Self::ChildEnded { .. } => (Game, "game-ended"),
+            Self::EndedBeforeReady { .. } => (Game, "game-ended-before-ready"),
             Self::StartedWithoutAddress { .. } => (Game, "no-address"),
             Self::NotSubreaper { .. } => (Game, "not-subreaper"),
             Self::ThreadDied { .. } => (Insight, "thread-died"),

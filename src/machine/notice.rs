@@ -102,6 +102,7 @@ pub enum Notice {
     KilledGivingUp { after: Duration },
     ChildNotStarted { error: String },
     ChildEnded { end: ProcessEnd },
+    EndedBeforeReady { stdin_ends: bool },
     StartedWithoutAddress { waited: Duration },
     ArgumentsNotFilled { names: String },
     ThreadDied { thread: &'static str, message: String },
@@ -321,8 +322,8 @@ impl Notice {
             }
             Self::ScrapeFailed { name, reason } => (
                 Warn,
-                "no reading for the Counter, it keeps its value: see AGONES_SHIM_COUNTER_METRICS_URL and \
-                 AGONES_SHIM_COUNTER_METRIC, or AGONES_SHIM_COUNTER_QUERY",
+                "no reading for the Counter, it keeps its value: see the settings of its source, as \
+                 AGONES_SHIM_COUNTER_METRICS_URL or AGONES_SHIM_COUNTER_LOG",
                 vec![("counter", name.clone()), ("reason", reason.clone())],
             ),
             Self::ScrapeWorks { name, reading } => (
@@ -498,6 +499,18 @@ impl Notice {
                 (Error, "the game server could not be started", vec![("error", error.clone())])
             }
             Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
+            Self::EndedBeforeReady { stdin_ends: true } => (
+                Warn,
+                "the game server has ended with 0 before it was ready: its stdin has an end here, and many games leave when \
+                 they read it (AGONES_SHIM_STOP_LINE, set to the game's own stop command, keeps it open; so do docker run -i and stdin: true)",
+                vec![],
+            ),
+            Self::EndedBeforeReady { stdin_ends: false } => (
+                Warn,
+                "the game server has ended with 0 before it was ready: its own log says why, or its arguments made it do \
+                 something else than serve",
+                vec![],
+            ),
             Self::StartedWithoutAddress { waited } => (
                 Warn,
                 "the GameServer's address is not known within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS: starting the game \

@@ -143,7 +143,7 @@ impl Machine {
         // Whether anybody is there, the first source tells.
         match &outcome {
             Ok(reading) if source == 0 => {
-                self.reading_taken(now, reading.count);
+                self.reading_taken(now, reading.count.max(reading.busy.into()));
                 self.players_read(now, Some(reading.count));
             }
             Err(_) if source == 0 => {

@@ -210,6 +210,9 @@ impl Machine {
         if let Some(stop) = stop {
             return stop.child.ended(now, end, config, timers, out);
         }
+        if end == ProcessEnd::Exited(0) && self.phase == Phase::Waiting {
+            out.push(Effect::Log(Notice::EndedBeforeReady { stdin_ends: self.config.stdin_ends }));
+        }
         // Ctrl-C, or a console's quit, reached the game by itself: that is a stop that somebody asked for.
         if held_terminal && ASKED_FOR.contains(&end) {
             self.begin_stop(now, StopReason::Signal, out);

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::LOGIN;
 use super::engine::read::{Findings, Mode, Values};
 use super::engine::row::{Fact, Series, Setting, Shown, Subject};
+use super::text::pattern::{Pattern, pattern};
 use super::text::plain::{counter_name, list_name, one_line, one_of, quote, seconds, switch, word};
 use super::text::target::{Header, HttpTarget, QueryTarget};
 use super::text::words::{self, Words};
 use super::text::{query, url};
+use super::{LOGIN, game_log, readiness};
 use crate::counter::exposition::Selector;
 use crate::counter::json::Pointer;
 use crate::query::protocol::{Names, those_that};
@@ -77,6 +78,18 @@ static EXEC: Setting<Words> = Setting::one("AGONES_SHIM_COUNTER_EXEC", "COMMAND"
     .shown(Shown::Command)
     .numbered(&COUNTERS);
 
+static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LOG", "REGEX", counting_pattern)
+    .help(r"Regular expression whose first group is the value, in a line that the game writes: `^Players: (\d+)`. Without `^` in front, players can write such lines in chat")
+    .numbered(&COUNTERS);
+
+static JOIN_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_JOIN_LOG", "REGEX", pattern)
+    .help("Regular expression of lines that say that a player has come: `^(.+) joined$`. With a group for who it is, each counts once. A value by `AGONES_SHIM_COUNTER_LOG` wins")
+    .numbered(&COUNTERS);
+
+static LEAVE_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LEAVE_LOG", "REGEX", pattern)
+    .help("The same of lines that say that a player has gone, with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one: `^(.+) left$`")
+    .numbered(&COUNTERS);
+
 static CAPACITY: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_CAPACITY", "SWITCH", switch)
     .help("`1` makes the most players that the queried server takes the Counter's capacity")
     .default("0")
@@ -88,12 +101,12 @@ static BOTS: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_BOTS", "SWITCH", 
     .numbered(&COUNTERS);
 
 static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_COUNTER_INTERVAL_SECS", "SECONDS", seconds)
-    .help("Time between readings, which is also the longest that one may take if it is below 10")
+    .help("Time between readings, which is also the longest that one may take if it is below 10; of lines, the least between two changes")
     .default("30")
     .numbered(&COUNTERS);
 
 static LIST_NAME: Setting<String> = Setting::one("AGONES_SHIM_LIST_NAME", "NAME", list_name)
-    .help("List that holds the names of the players that `AGONES_SHIM_COUNTER_QUERY` finds, and nothing else; must exist in the spec");
+    .help("List that holds the names of the players that `AGONES_SHIM_COUNTER_QUERY` or `AGONES_SHIM_COUNTER_JOIN_LOG` finds, and nothing else; must exist in the spec");
 
 pub(super) static SUBJECT: Subject = Subject {
     heading: "Counters and List",
@@ -108,6 +121,9 @@ pub(super) static SUBJECT: Subject = Subject {
         &JSON_CAPACITY,
         &JSON_HEADER,
         &EXEC,
+        &LOG,
+        &JOIN_LOG,
+        &LEAVE_LOG,
         &CAPACITY,
         &BOTS,
         &INTERVAL,
@@ -156,6 +172,33 @@ pub(crate) enum Source {
     Json(JsonSource),
     /// A program and its arguments, never empty: it prints how many, and how many there may be.
     Exec(Vec<String>),
+    /// Lines that the game writes.
+    Lines(LineSource),
+}
+
+/// Lines that the game writes, and what they say of the number of players.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LineSource {
+    /// The first group is the number.
+    pub count: Option<Pattern>,
+    /// One has come, one has gone; both have a group for who it is, or neither.
+    pub moves: Option<(Pattern, Pattern)>,
+}
+
+impl LineSource {
+    /// Players are told apart.
+    pub(crate) fn has_names(&self) -> bool {
+        self.moves.as_ref().is_some_and(|(join, _)| join.has_groups())
+    }
+
+    fn shown(&self) -> String {
+        let moves = self.moves.as_ref().map(|(join, leave)| {
+            let what = if join.has_groups() { "players" } else { "lines" };
+            format!("the number of {what} by {join} less those by {leave}")
+        });
+        let count = self.count.as_ref().map(|count| format!("the number in lines like {count}"));
+        [moves, count].into_iter().flatten().collect::<Vec<_>>().join(", and ")
+    }
 }
 
 /// A page in JSON, and where on it the numbers are.
@@ -198,6 +241,11 @@ fn source(values: &Values, number: usize) -> Option<Source> {
     if let Some(words) = values.get_numbered(&EXEC, number) {
         return Some(Source::Exec(words.argv));
     }
+    let moves = values.get_numbered(&JOIN_LOG, number).zip(values.get_numbered(&LEAVE_LOG, number));
+    let lines = LineSource { count: values.get_numbered(&LOG, number), moves };
+    if lines.count.is_some() || lines.moves.is_some() {
+        return Some(Source::Lines(lines));
+    }
     if let Some(url) = values.get_numbered(&JSON_URL, number) {
         return Some(Source::Json(JsonSource {
             url,
@@ -214,12 +262,14 @@ fn source(values: &Values, number: usize) -> Option<Source> {
 }
 
 /// The sources of this Counter: the variables that make up each.
-fn sources(number: usize) -> [Vec<Cow<'static, str>>; 4] {
+fn sources(number: usize) -> [Vec<Cow<'static, str>>; 6] {
     [
         vec![METRICS_URL.name_of(number), METRIC.name_of(number)],
         vec![QUERY.name_of(number)],
         vec![JSON_URL.name_of(number), JSON_COUNT.name_of(number)],
         vec![EXEC.name_of(number)],
+        vec![LOG.name_of(number)],
+        vec![JOIN_LOG.name_of(number), LEAVE_LOG.name_of(number)],
     ]
 }
 
@@ -232,6 +282,25 @@ pub(super) fn is_any_source_set(values: &Values) -> bool {
     numbers().any(|number| sources(number).iter().any(|source| values.is_set(&source[0])))
 }
 
+/// Something is counted by lines.
+pub(super) fn is_any_line_set(values: &Values) -> bool {
+    numbers().any(|number| values.is_any_set(&lines(number).each_ref().map(|name| &**name)))
+}
+
+fn lines(number: usize) -> [Cow<'static, str>; 3] {
+    [LOG.name_of(number), JOIN_LOG.name_of(number), LEAVE_LOG.name_of(number)]
+}
+
+/// A pattern with a group for a number.
+fn counting_pattern(text: &str) -> Result<Pattern, String> {
+    let pattern = pattern(text)?;
+    if pattern.has_groups() {
+        Ok(pattern)
+    } else {
+        Err(r"has no group for the number of players (write (\d+) where it stands)".into())
+    }
+}
+
 /// A server that says how many players it has.
 fn counted(text: &str) -> Result<QueryTarget, String> {
     let target = query::target(text)?;
@@ -242,8 +311,9 @@ fn counted(text: &str) -> Result<QueryTarget, String> {
     }
 }
 
-fn check(_: Mode, values: &Values, findings: &mut Findings) {
+fn check(mode: Mode, values: &Values, findings: &mut Findings) {
     for number in numbers() {
+        check_lines(mode, values, number, findings);
         check_sources(values, number, findings);
         check_other_source(values, number, findings);
     }
@@ -262,8 +332,11 @@ fn check_sources(values: &Values, number: usize, findings: &mut Findings) {
     };
     let in_words = sources.each_ref().map(|source| source.join(" with "));
     let in_words = one_of(&in_words.each_ref().map(String::as_str));
-    let set: Vec<&Vec<Cow<str>>> =
-        sources.iter().filter(|source| source.iter().any(|variable| is_set(variable))).collect();
+    let has_some = |source: &Vec<Cow<str>>| source.iter().any(|variable| is_set(variable));
+    // A number in a line goes with joins and leaves.
+    let is_besides = |place: usize| place == 4 && has_some(&sources[5]);
+    let set = sources.iter().enumerate().filter(|(place, source)| has_some(source) && !is_besides(*place));
+    let set: Vec<&Vec<Cow<str>>> = set.map(|(_, source)| source).collect();
     if let [others @ .., last] = set.as_slice()
         && !others.is_empty()
     {
@@ -279,7 +352,8 @@ fn check_sources(values: &Values, number: usize, findings: &mut Findings) {
         // Which of them is meant, and so what it lacks, is not known.
         _ => Vec::new(),
     };
-    let is_only_a_list = number == 1 && is_set(LIST_NAME.name()) && wanted == [QUERY.name()];
+    let has_names = wanted == [QUERY.name()] || wanted == [JOIN_LOG.name(), LEAVE_LOG.name()];
+    let is_only_a_list = number == 1 && is_set(LIST_NAME.name()) && has_names;
     if !is_only_a_list {
         wanted.insert(0, &name);
     }
@@ -287,6 +361,32 @@ fn check_sources(values: &Values, number: usize, findings: &mut Findings) {
     let message = format!("is not set, but {} (a Counter has a name and a source: {in_words})", are_set(&all));
     for variable in wanted.into_iter().filter(|variable| !is_set(variable)) {
         findings.error(variable.to_owned(), message.clone());
+    }
+}
+
+/// What is about lines.
+fn check_lines(mode: Mode, values: &Values, number: usize, findings: &mut Findings) {
+    let set = lines(number).into_iter().filter(|variable| values.is_set(variable));
+    if mode == Mode::Sidecar && !values.is_set(game_log::FILE.name()) {
+        set.for_each(|variable| findings.error(variable, readiness::no_output()));
+    }
+    let (join, leave) = (JOIN_LOG.name_of(number), LEAVE_LOG.name_of(number));
+    let Some((joins, leaves)) = values.get_numbered(&JOIN_LOG, number).zip(values.get_numbered(&LEAVE_LOG, number))
+    else {
+        return;
+    };
+    if joins.has_groups() != leaves.has_groups() {
+        let (with, without) = if joins.has_groups() { (&join, &leave) } else { (&leave, &join) };
+        let message = format!(
+            "has no group that says who it is, and {with} has one (write one in both, as ^(.+) joined, or (?:...) in neither)"
+        );
+        findings.error(without.clone(), format!("{} {message}", values.quoted(without)));
+    }
+    for (variable, pattern) in [(join, joins), (leave, leaves)] {
+        if pattern.is_match(b"") {
+            let message = format!("{} matches every line (write what only such lines have)", values.quoted(&variable));
+            findings.warn(variable, message);
+        }
     }
 }
 
@@ -347,6 +447,17 @@ fn check_names(values: &Values, findings: &mut Findings) {
 fn check_list(values: &Values, findings: &mut Findings) {
     let Some(name) = values.get(&LIST_NAME) else { return };
     let all = || those_that(|protocol| protocol.names == Names::All);
+    if let (Some(joins), false) = (values.get(&JOIN_LOG), values.is_set(QUERY.name())) {
+        if !joins.has_groups() {
+            let message = format!(
+                "{} cannot be filled: {} has no group for the name (write ^(.+) joined)",
+                quote(&name),
+                JOIN_LOG.name()
+            );
+            findings.error(LIST_NAME.name(), message);
+        }
+        return;
+    }
     let wrong = match values.get(&QUERY).map(|target| target.protocol) {
         Some(protocol) => match protocol.names {
             Names::All => return,
@@ -359,8 +470,12 @@ fn check_list(values: &Values, findings: &mut Findings) {
                 format!("cannot be filled: {}'s answer has no names in it ({} have them)", protocol.name, all())
             }
         },
-        None if values.is_set(QUERY.name()) => return,
-        None => format!("needs {}: the names come with its answer (write a2s://:27015)", QUERY.name()),
+        None if values.is_any_set(&[QUERY.name(), JOIN_LOG.name()]) => return,
+        None => format!(
+            "needs {}: the names come with its answer (write a2s://:27015), or {}",
+            QUERY.name(),
+            JOIN_LOG.name()
+        ),
     };
     findings.error(LIST_NAME.name(), format!("{} {wrong}", quote(&name)));
 }
@@ -376,7 +491,7 @@ fn facts(values: &Values) -> Vec<Fact> {
             }
             Source::Query { target, bots } => {
                 let who = if *bots { "players" } else { "players without the bots" };
-                (format!("the number of {who} at {target}"), target.to_string())
+                (format!("the number of {who} at {target}"), format!("at {target}"))
             }
             Source::Json(JsonSource { url, count, header, .. }) => {
                 let login = if url.credentials.is_some() { LOGIN } else { "" };
@@ -384,13 +499,14 @@ fn facts(values: &Values) -> Vec<Fact> {
                 (format!("{count} of the page {url}{login}{}", header.unwrap_or_default()), String::new())
             }
             Source::Exec(argv) => (format!("what \"{}\" prints", words::shown_program(argv)), String::new()),
+            Source::Lines(lines) => (lines.shown(), "by the game's lines".into()),
         };
         let capacity = if publish_capacity { ", its capacity the most that it takes" } else { "" };
         if let Some(name) = name {
             facts.push(("Counter", format!("{name:?} is {count}{capacity}, read every {interval:?}")));
         }
         if let Some(list) = list {
-            facts.push(("List", format!("{list:?} has the names of the players at {whose}, read every {interval:?}")));
+            facts.push(("List", format!("{list:?} has the names of the players {whose}, read every {interval:?}")));
         }
     }
     if !facts.iter().any(|(fact, _)| *fact == "Counter") {

@@ -11,6 +11,7 @@ mod allocation;
 pub(crate) mod counter;
 pub(crate) mod engine;
 pub(crate) mod fuzz;
+mod game_log;
 pub(crate) mod insight;
 pub(crate) mod liveness;
 pub(crate) mod metadata;
@@ -23,10 +24,11 @@ pub(crate) mod text;
 mod tests;
 
 pub(crate) use allocation::AllocationSettings;
-pub(crate) use counter::{CounterSettings, JsonSource, Source};
+pub(crate) use counter::{CounterSettings, JsonSource, LineSource, Source};
 pub(crate) use engine::read::{Findings, Parsed, Rejected, Unknown, Variable, Warning};
 pub(crate) use engine::suggest::nearest;
 pub(crate) use engine::unknown::is_ours;
+pub(crate) use game_log::GameLogSettings;
 pub(crate) use insight::{LogFormat, LogSettings};
 pub(crate) use liveness::LivenessSettings;
 pub(crate) use metadata::{KeyValue, MetadataSettings};
@@ -44,9 +46,10 @@ use engine::read::{self, Mode, Values};
 use engine::row::Subject;
 
 /// In the order of help and README.
-const SUBJECTS: [&Subject; 8] = [
+const SUBJECTS: [&Subject; 9] = [
     &readiness::SUBJECT,
     &liveness::SUBJECT,
+    &game_log::SUBJECT,
     &counter::SUBJECT,
     &sdk::SUBJECT,
     &metadata::SUBJECT,
@@ -62,6 +65,7 @@ const LOGIN: &str = " (user and password ***)";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub readiness: ReadinessSettings,
+    pub game_log: GameLogSettings,
     pub liveness: LivenessSettings,
     /// What is read at an interval and published.
     pub counters: Vec<CounterSettings>,
@@ -78,6 +82,7 @@ impl Settings {
     fn new(values: &Values) -> Self {
         Self {
             readiness: ReadinessSettings::new(values),
+            game_log: GameLogSettings::new(values),
             liveness: LivenessSettings::new(values),
             counters: CounterSettings::all(values),
             sdk: SdkSettings::new(values),

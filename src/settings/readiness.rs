@@ -5,12 +5,12 @@ use std::time::Duration;
 use super::engine::read::{Findings, Mode, Values};
 use super::engine::row::{AnySetting, Default, Fact, Setting, Shown, Subject};
 use super::text::address::ports;
-use super::text::pattern::{Pattern, pattern};
-use super::text::plain::{lines, path, paths, seconds, seconds_or_zero, unless_zero};
+use super::text::pattern::{Pattern, pattern, texts};
+use super::text::plain::{lines, paths, seconds, seconds_or_zero, unless_zero};
 use super::text::target::{HttpTarget, LogTarget, Probe, QueryTarget, TcpTarget};
 use super::text::words::Words;
 use super::text::{query, url, words};
-use super::{liveness, probes};
+use super::{game_log, liveness, probes};
 
 pub(super) static TCP: Setting<Vec<TcpTarget>> = Setting::several("AGONES_SHIM_READY_TCP", "PORTS", ports)
     .help("Ports that must accept: `8085`, `host:8085`, `[::1]:8085`, several with commas. A bare port means loopback, IPv4 or IPv6, whichever accepts")
@@ -25,16 +25,16 @@ pub(super) static QUERY: Setting<Vec<QueryTarget>> = Setting::several("AGONES_SH
     .help("Queries that must be answered: `a2s://:27015`, `minecraft://host:25565`, `udp://:7777/HEX`; also bedrock, quake3, quake, teeworlds, mumble. No host means loopback")
     .common();
 
-pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)
-    .help("Regular expression that a line must match: of the child's stdout or stderr in the wrapper, else of `AGONES_SHIM_READY_LOG_FILE`")
+pub(super) static TEXT: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_TEXT", "TEXT", texts)
+    .help(r"Plain text that a line of the game must have in it: its stdout and stderr, or `AGONES_SHIM_GAME_LOG_FILE`. `\n` separates alternatives, `\\` is one backslash")
     .common();
 
-static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READY_LOG_COUNT", "LINES", lines)
-    .help("Number of lines that must match `AGONES_SHIM_READY_LOG`")
-    .default("1");
+pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)
+    .help("Regular expression that a line must match, in place of `AGONES_SHIM_READY_TEXT`");
 
-pub(super) static LOG_FILE: Setting<String> = Setting::one("AGONES_SHIM_READY_LOG_FILE", "PATH", path)
-    .help("File whose lines are read; it may appear late, be rotated or truncated. The wrapper skips what is in it at the start");
+static LOG_COUNT: Setting<std::num::NonZeroU32> = Setting::one("AGONES_SHIM_READY_LOG_COUNT", "LINES", lines)
+    .help("Number of lines that must match `AGONES_SHIM_READY_LOG`, or have `AGONES_SHIM_READY_TEXT` in them")
+    .default("1");
 
 pub(super) static FILE: Setting<Vec<String>> = Setting::several("AGONES_SHIM_READY_FILE", "PATHS", paths).help(
     "Files that must exist, several with commas. One left by an earlier run counts too: remove it when the game starts",
@@ -57,7 +57,7 @@ static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_READY_TIMEOUT_SECS
 
 pub(super) static SUBJECT: Subject = Subject {
     heading: "Readiness",
-    rows: &[&TCP, &HTTP, &QUERY, &LOG, &LOG_COUNT, &LOG_FILE, &FILE, &EXEC, &INTERVAL, &TIMEOUT],
+    rows: &[&TCP, &HTTP, &QUERY, &TEXT, &LOG, &LOG_COUNT, &FILE, &EXEC, &INTERVAL, &TIMEOUT],
     given: &[],
     check,
     facts,
@@ -67,8 +67,8 @@ pub(super) static SUBJECT: Subject = Subject {
 pub(super) const LIVING: &[&dyn AnySetting] = &[&TCP, &HTTP, &QUERY, &EXEC];
 
 /// The variables of readiness probes of all kinds.
-fn variables() -> [&'static str; 6] {
-    [TCP.name(), HTTP.name(), QUERY.name(), LOG.name(), FILE.name(), EXEC.name()]
+fn variables() -> [&'static str; 7] {
+    [TCP.name(), HTTP.name(), QUERY.name(), TEXT.name(), LOG.name(), FILE.name(), EXEC.name()]
 }
 
 /// What has to pass before Ready().
@@ -84,8 +84,8 @@ pub(crate) struct ReadinessSettings {
 
 impl ReadinessSettings {
     pub(crate) fn new(values: &Values) -> Self {
-        let line = values.get(&LOG).map(|pattern| {
-            let (count, file) = (values.or_default(&LOG_COUNT), values.get(&LOG_FILE));
+        let line = values.get(&TEXT).or_else(|| values.get(&LOG)).map(|pattern| {
+            let (count, file) = (values.or_default(&LOG_COUNT), values.get(&game_log::FILE));
             Probe::Log(LogTarget { pattern, count, file })
         });
         let probes = probes(values.get(&TCP), Probe::Tcp)
@@ -104,15 +104,22 @@ impl ReadinessSettings {
     }
 }
 
+/// A line is waited for.
+pub(super) fn is_line_set(values: &Values) -> bool {
+    values.is_any_set(&[TEXT.name(), LOG.name()])
+}
+
 fn check(mode: Mode, values: &Values, findings: &mut Findings) {
     if !values.is_any_set(&variables()) {
         findings.error("", format!("no readiness probe is set: for example {}=7777 (agones-shim --help)", TCP.name()));
     }
-    if !values.is_set(LOG.name()) {
-        for variable in [LOG_COUNT.name(), LOG_FILE.name()].into_iter().filter(|variable| values.is_set(variable)) {
-            let message = format!("is set, but {} is not: there is no line to wait for (set it too)", LOG.name());
-            findings.error(variable, message);
-        }
+    if values.is_set(LOG_COUNT.name()) && !is_line_set(values) {
+        let message = "is set, but neither AGONES_SHIM_READY_TEXT nor AGONES_SHIM_READY_LOG is: there is no line to wait for (set one of them)";
+        findings.error(LOG_COUNT.name(), message);
+    }
+    if values.is_set(TEXT.name()) && values.is_set(LOG.name()) {
+        let message = format!("is set, but {} too: a line is told by one of them (unset the other)", TEXT.name());
+        findings.error(LOG.name(), message);
     }
     if mode == Mode::Sidecar {
         beside_a_sidecar(values, findings);
@@ -127,18 +134,23 @@ fn check(mode: Mode, values: &Values, findings: &mut Findings) {
     words::warn(values, &EXEC, "program", findings);
 }
 
+/// What is wrong with a line that a sidecar is to look for.
+pub(super) fn no_output() -> String {
+    format!(
+        "is set, but {} is not: a sidecar cannot read what the game writes to its stdout (write the path of its log)",
+        game_log::FILE.name()
+    )
+}
+
 /// A sidecar sees no output, and nothing but a probe tells it that the game has died.
 fn beside_a_sidecar(values: &Values, findings: &mut Findings) {
-    if values.get(&LOG).is_some() && !values.is_set(LOG_FILE.name()) {
-        let file = LOG_FILE.name();
-        findings.error(
-            LOG.name(),
-            format!(
-                "is set, but {file} is not: a sidecar cannot read what the game writes to its stdout (write the path of its log)"
-            ),
-        );
+    for line in [TEXT.name(), LOG.name()].into_iter().filter(|line| values.is_set(line)) {
+        if !values.is_set(game_log::FILE.name()) {
+            findings.error(line, no_output());
+        }
     }
-    let only = [(values.get(&LOG).is_some(), LOG.name()), (values.get(&FILE).is_some(), FILE.name())];
+    let has = |setting: &Setting<Pattern>| (values.get(setting).is_some(), setting.name());
+    let only = [has(&TEXT), has(&LOG), (values.get(&FILE).is_some(), FILE.name())];
     if let Some((_, only)) = only.into_iter().find(|(is_good, _)| *is_good).filter(|_| !liveness::is_any_set(values)) {
         findings.error(
             only,
@@ -160,7 +172,7 @@ fn facts(values: &Values) -> Vec<Fact> {
         ("waiting for readiness", settings.timeout.map_or("for ever".into(), |time| format!("for {time:?}"))),
     ];
     if settings.log_probe().is_some_and(|target| target.file.is_none()) {
-        let file = LOG_FILE.name();
+        let file = game_log::FILE.name();
         facts.push(("as a sidecar", format!("refused: it cannot read the game's stdout (set {file})")));
     }
     facts

@@ -48,6 +48,11 @@ fn the_corpus_of_the_json_pages_holds_their_invariants() {
 }
 
 #[test]
+fn the_corpus_of_the_lines_that_count_holds_their_invariants() {
+    replay("lines", 12, agones_shim::testing::counter::lines::fuzz);
+}
+
+#[test]
 fn the_corpus_of_the_game_server_queries_holds_their_invariants() {
     replay("query", 18, agones_shim::testing::query::fuzz);
 }

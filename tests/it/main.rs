@@ -12,6 +12,7 @@ mod compare;
 mod console;
 mod corpus;
 mod counter;
+mod counter_lines;
 mod counter_query;
 mod counter_sources;
 mod demo;

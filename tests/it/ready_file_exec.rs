@@ -44,7 +44,7 @@ fn every_file_must_be_there() {
 #[test]
 fn a_sidecar_with_nothing_that_tells_life_does_not_start() {
     for (name, value) in [("READY_FILE", "/nowhere"), ("READY_LOG", "x")] {
-        let end = shim().set(name, value).set("READY_LOG_FILE", "/nowhere").run(secs(10));
+        let end = shim().set(name, value).set("GAME_LOG_FILE", "/nowhere").run(secs(10));
         assert_eq!(end.code, 78, "{end:?}");
         assert!(end.stderr.contains(&format!("AGONES_SHIM_{name}: tells that the game server has begun")), "{end:?}");
     }
@@ -182,7 +182,7 @@ fn probe_runs_the_program_too() {
 /// Beside a game that logs to a file.
 fn by_log(scratch: &Scratch, game: &Game, sdk: &ScriptedSdk) -> Builder {
     by("READY_LOG", "^Server (started|ready)")
-        .set("READY_LOG_FILE", scratch.path("log"))
+        .set("GAME_LOG_FILE", scratch.path("log"))
         .set("LIVE_TCP", game.port())
         .sdk(sdk)
 }
@@ -237,7 +237,7 @@ fn the_wrapper_passes_over_what_an_earlier_run_has_written() {
     scratch.append("log", "Server started\n");
     let script = format!("read line; echo \"Server started\" >>{}; read line", scratch.path("log"));
     let mut shim = by("READY_LOG", "Server started")
-        .set("READY_LOG_FILE", scratch.path("log"))
+        .set("GAME_LOG_FILE", scratch.path("log"))
         .sdk(&sdk)
         .stdin(std::process::Stdio::piped())
         .args(["--", "sh", "-c", &script])

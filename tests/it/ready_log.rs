@@ -140,7 +140,7 @@ fn a_log_file_leaves_the_child_s_descriptors_alone() {
     let scratch = Scratch::new("ready-untouched");
     let prefix = format!(r#"exec "$@" >{}"#, scratch.path("out"));
     let mut shim = watched("x", "readlink /proc/self/fd/1")
-        .set("READY_LOG_FILE", scratch.path("log"))
+        .set("GAME_LOG_FILE", scratch.path("log"))
         .set("SDK", "off")
         .behind(["sh", "-c", &prefix, "sh"])
         .spawn();

@@ -19,17 +19,19 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 use self::input::Input;
 use self::keyboard::Keyboard;
 use self::output::Output;
 use crate::game::child::Console;
 use crate::game::sys::{self, STDERR, STDIN, STDOUT};
+use crate::log_lines::lines::Lines;
 use crate::machine::{Event, catalogue};
 use crate::net::deadline::Deadline;
-use crate::settings::Pattern;
 
 /// How long the last output of a child that is gone may take to be read by whoever reads it.
-const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The child's ends of its streams. They are closed here when the child has them.
 #[derive(Debug, Default)]
@@ -54,8 +56,8 @@ pub(crate) struct Wanted<'a> {
     pub terminal: bool,
     /// Lines can be written to its stdin.
     pub lines: bool,
-    /// This is looked for in what it writes.
-    pub pattern: Option<&'a Pattern>,
+    /// These are looked for in what it writes.
+    pub looked_for: Option<&'a Lines>,
 }
 
 impl Stdio {
@@ -69,8 +71,8 @@ impl Stdio {
         events: &Sender<Event>,
     ) -> io::Result<Option<(Self, ChildStdio)>> {
         if wanted.terminal || wanted.lines && sys::window_size(STDIN).is_some() {
-            Self::on_terminal(wanted.pattern, &console()?, events).map(Some)
-        } else if wanted.lines || wanted.pattern.is_some() {
+            Self::on_terminal(wanted.looked_for, &console()?, events).map(Some)
+        } else if wanted.lines || wanted.looked_for.is_some() {
             Self::on_pipes(wanted, &console()?, events).map(Some)
         } else {
             Ok(None)
@@ -78,13 +80,13 @@ impl Stdio {
     }
 
     fn on_terminal(
-        pattern: Option<&Pattern>,
+        looked_for: Option<&Lines>,
         console: &Console,
         events: &Sender<Event>,
     ) -> io::Result<(Self, ChildStdio)> {
         let (master, slave) = pty::console()?;
         let keyboard = Keyboard::new(&master, console)?;
-        let output = Output::start(master.try_clone()?, STDOUT, None, pattern, events)?;
+        let output = Output::start(master.try_clone()?, STDOUT, None, looked_for.cloned(), events)?;
         let input = Input::start(master, keyboard, events)?;
         let slave = Arc::new(slave);
         let descriptors = [Some(slave.clone()), Some(slave.clone()), Some(slave)];
@@ -98,7 +100,7 @@ impl Stdio {
             stdio.input = Some(Input::start(writer.into(), None, events)?);
             child.descriptors[0] = Some(Arc::new(reader.into()));
         }
-        if wanted.pattern.is_none() {
+        if wanted.looked_for.is_none() {
             return Ok((stdio, child));
         }
         for (at, sink) in [(1, STDOUT), (2, STDERR)] {
@@ -118,15 +120,15 @@ impl Stdio {
                 let (reader, writer) = io::pipe()?;
                 (reader.into(), writer.into(), None)
             };
-            stdio.outputs.push(Output::start(source, sink, window, wanted.pattern, events)?);
+            stdio.outputs.push(Output::start(source, sink, window, wanted.looked_for.cloned(), events)?);
             child.descriptors[at] = Some(Arc::new(output));
         }
         Ok((stdio, child))
     }
 
-    /// The line was seen: what comes is passed on and not looked at any more.
-    pub fn stop_looking(&mut self) {
-        self.outputs.iter_mut().for_each(Output::stop_looking);
+    /// The line that was waited for was seen.
+    pub fn stop_waiting(&mut self) {
+        self.outputs.iter_mut().for_each(Output::stop_waiting);
     }
 
     /// Writes these lines to the child's stdin; false where that is not ours. Answered by [`Event::StopLineWritten`].
@@ -145,12 +147,33 @@ impl Stdio {
         self.outputs.iter_mut().for_each(Output::begin_to_finish);
         let deadline = Deadline::after(LAST_OUTPUT_TIMEOUT);
         if self.outputs.iter().filter(|output| !output.is_finished(deadline)).count() > 0 {
-            log::warn!(id = catalogue::OUTPUT_LOST; "the game's last output is lost: whatever reads it has stopped reading");
+            warn_of_loss();
         }
         if let Some(input) = self.input {
             input.finish();
         }
     }
+}
+
+/// Of the end of the game's output, or of its log where that is passed on.
+pub(crate) fn warn_of_loss() {
+    log::warn!(id = catalogue::OUTPUT_LOST; "the game's last output is lost: whatever reads it has stopped reading");
+}
+
+/// What writes to the shim's stdout, where it has one: false where nobody will ever read it.
+pub(crate) fn to_stdout() -> Option<fn(&[u8]) -> bool> {
+    (!sys::closed_at_start(STDOUT)).then_some(output::to_stdout)
+}
+
+/// The shim's own stdin, which the child has too, has an end: closed, the null device, a file, or a pipe that nobody
+/// writes to any more.
+pub(crate) fn stdin_ends() -> bool {
+    let metadata = || File::from(STDIN.try_clone_to_owned().ok()?).metadata().ok();
+    let null = || Some(std::fs::metadata("/dev/null").ok()?.rdev());
+    let is_empty = || metadata().is_some_and(|own| own.is_file() || own.rdev() != 0 && Some(own.rdev()) == null());
+    let mut fds = [PollFd::new(STDIN, PollFlags::empty())];
+    let mut has_no_writer = || poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].any() == Some(true);
+    sys::closed_at_start(STDIN) || is_empty() || has_no_writer()
 }
 
 /// Both are one pipe, file or terminal.

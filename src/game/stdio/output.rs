@@ -1,5 +1,5 @@
 //! One stream of the child's output on its way through the shim, looked at for the line that says that the game is
-//! ready, if one is waited for.
+//! ready, and for those that say who plays.
 //!
 //! One thread a stream, which does nothing else: a reader that stalls makes the child wait as it would without the
 //! shim, and neither signals nor beats. What is read is written at once and unchanged, and only then looked at.
@@ -16,12 +16,11 @@ use nix::unistd::{read, write};
 
 use super::pty;
 use crate::game::child::Console;
-use crate::game::sys;
+use crate::game::sys::{self, STDOUT};
 use crate::log_lines::lines::Lines;
 use crate::log_lines::passed::PassedLines;
 use crate::machine::Event;
 use crate::net::deadline::Deadline;
-use crate::settings::Pattern;
 use crate::worker::Worker;
 
 /// Passed on at once: what a pipe holds.
@@ -34,7 +33,7 @@ const SIZE_INTERVAL: u16 = 200;
 /// One stream on its way.
 #[derive(Debug)]
 pub(super) struct Output {
-    /// Dropped, it ends the looking.
+    /// Dropped, it ends the wait for a line.
     looking: Option<Worker<Infallible>>,
     /// Dropped, it ends the stream once all was delivered that can be read then.
     running: Option<OwnedFd>,
@@ -42,7 +41,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Passes on what comes from the source to the sink, and looks for the pattern in it.
+    /// Passes on what comes from the source to the sink, and looks for lines in it.
     ///
     /// # Errors
     /// The system refuses a pipe or a thread.
@@ -50,10 +49,9 @@ impl Output {
         source: OwnedFd,
         sink: BorrowedFd<'static>,
         window: Option<Console>,
-        pattern: Option<&Pattern>,
+        lines: Option<Lines>,
         events: &Sender<Event>,
     ) -> io::Result<Self> {
-        let lines = pattern.map(|pattern| Lines::new(pattern.clone()));
         let mut stream = Stream { source, sink, window, lines, passed: PassedLines::default(), is_finishing: false };
         let (control, running) = io::pipe()?;
         let (end, ended) = channel::<Infallible>();
@@ -64,8 +62,8 @@ impl Output {
         Ok(Self { looking: Some(worker), running: Some(running.into()), ended })
     }
 
-    /// The line was seen: what comes is passed on and not looked at any more.
-    pub fn stop_looking(&mut self) {
+    /// The line that was waited for was seen.
+    pub fn stop_waiting(&mut self) {
         self.looking = None;
     }
 
@@ -89,7 +87,7 @@ struct Stream {
     sink: BorrowedFd<'static>,
     /// The source is a terminal, and this tells the child of its size.
     window: Option<Console>,
-    /// What looks for the line, until it was seen.
+    /// What looks for lines, while there is something to look for.
     lines: Option<Lines>,
     /// When the others are told of.
     passed: PassedLines,
@@ -135,8 +133,13 @@ impl Stream {
             {
                 let _ = events.send(event);
             }
-            if self.lines.is_some() && looking.try_recv() == Err(TryRecvError::Disconnected) {
-                self.lines = None;
+            if let Some(lines) = &mut self.lines
+                && looking.try_recv() == Err(TryRecvError::Disconnected)
+            {
+                lines.stop_waiting();
+                if lines.is_done() {
+                    self.lines = None;
+                }
             }
         }
     }
@@ -180,6 +183,11 @@ impl Stream {
             }
         }
     }
+}
+
+/// Writes all of it to stdout; false where nobody will ever read it.
+pub(super) fn to_stdout(bytes: &[u8]) -> bool {
+    deliver(STDOUT, bytes)
 }
 
 /// Writes all of it, however long that takes; false where nobody will ever read it.

@@ -182,7 +182,7 @@ const NAMES: [&str; 4] = ["ann", "bob", "\u{7}", ""];
 #[must_use]
 pub fn reading(count: u64, names: &[&str]) -> Reading {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Reading { count, missing: false, capacity: Some(count % 4), names: Some(names) }
+    Reading { count, capacity: Some(count % 4), names: Some(names), ..Reading::default() }
 }
 
 fn game_server(dice: &mut Dice) -> GameServer {

@@ -28,6 +28,7 @@ pub fn config() -> Config {
         stop_scope: StopScope::Group,
         stop_signal: Some(StopSignal { number: 15, name: "SIGTERM".into() }),
         stop_line: None,
+        stdin_ends: false,
         stop_ok_codes: Vec::new(),
         stop_hook: false,
         wait_for_sdk: false,

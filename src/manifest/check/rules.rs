@@ -221,7 +221,7 @@ impl Findings<'_> {
         let pages = settings.counters.iter().filter_map(|counter| match &counter.source {
             Source::Metrics { url, .. } => Some((&url.host, url.port)),
             Source::Json(page) => Some((&page.url.host, page.url.port)),
-            Source::Query { .. } | Source::Exec(_) => None,
+            Source::Query { .. } | Source::Exec(_) | Source::Lines(_) => None,
         });
         let taken =
             asked.chain(pages).filter(|(host, port)| host.is_loopback() && TAKEN_PORTS.contains(&port.get().into()));

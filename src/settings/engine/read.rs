@@ -235,13 +235,18 @@ pub(crate) fn found(
             }
         }
     }
+    let is_former = |name: &OsStr| row::all().find(|row| row.formerly.is_some_and(|former| name == former));
+    for (name, row) in variables.keys().filter_map(|name| Some((name, is_former(name)?))) {
+        findings.error(name.to_string_lossy(), format!("is called {} now (rename it)", row.variable));
+    }
     if !unknown.names {
         for subject in SUBJECTS {
             (subject.check)(mode, &values, &mut findings);
         }
     }
     findings.sort();
-    findings.warnings.extend(variables.iter().filter_map(|(name, value)| unknown::unknown(name, value)));
+    let others = variables.iter().filter(|(name, _)| is_former(name).is_none());
+    findings.warnings.extend(others.filter_map(|(name, value)| unknown::unknown(name, value)));
     (values, findings)
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Row {
     pub is_common: bool,
     /// Another program's variable that counts where this one is not set. What is wrong in it is a warning.
     pub instead: Option<&'static str>,
+    /// Its name until it got this one: an error.
+    pub formerly: Option<&'static str>,
     /// There is one of it for each number.
     pub series: Option<&'static Series>,
 }
@@ -173,6 +175,11 @@ impl<T> Setting<T> {
         self
     }
 
+    pub(crate) const fn formerly(mut self, variable: &'static str) -> Self {
+        self.row.formerly = Some(variable);
+        self
+    }
+
     pub(crate) const fn numbered(mut self, series: &'static Series) -> Self {
         self.row.series = Some(series);
         self
@@ -217,6 +224,7 @@ impl Row {
             wrapper_only: false,
             is_common: false,
             instead: None,
+            formerly: None,
             series: None,
         }
     }

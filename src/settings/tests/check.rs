@@ -37,9 +37,9 @@ status: off
 AGONES_SHIM_READY_TCP=7777 (set)
 AGONES_SHIM_READY_HTTP= (unset)
 AGONES_SHIM_READY_QUERY= (unset)
+AGONES_SHIM_READY_TEXT= (unset)
 AGONES_SHIM_READY_LOG= (unset)
 AGONES_SHIM_READY_LOG_COUNT=1 (default)
-AGONES_SHIM_READY_LOG_FILE= (unset)
 AGONES_SHIM_READY_FILE= (unset)
 AGONES_SHIM_READY_EXEC= (unset)
 AGONES_SHIM_READY_INTERVAL_SECS= (default: adaptive)
@@ -51,6 +51,8 @@ AGONES_SHIM_LIVE_EXEC= (default: readiness set)
 AGONES_SHIM_LIVE_FAILURE_THRESHOLD= (default: 3 or more)
 AGONES_SHIM_PROBE_TIMEOUT_SECS=2 (default)
 AGONES_SHIM_HEALTH_INTERVAL_SECS= (default: 5 or less)
+AGONES_SHIM_GAME_LOG_FILE= (unset)
+AGONES_SHIM_GAME_LOG_RELAY=0 (default)
 AGONES_SHIM_COUNTER_NAME= (unset)
 AGONES_SHIM_COUNTER_METRICS_URL= (unset)
 AGONES_SHIM_COUNTER_METRIC= (unset)
@@ -61,6 +63,9 @@ AGONES_SHIM_COUNTER_JSON_COUNT= (unset)
 AGONES_SHIM_COUNTER_JSON_CAPACITY= (unset)
 AGONES_SHIM_COUNTER_JSON_HEADER= (unset)
 AGONES_SHIM_COUNTER_EXEC= (unset)
+AGONES_SHIM_COUNTER_LOG= (unset)
+AGONES_SHIM_COUNTER_JOIN_LOG= (unset)
+AGONES_SHIM_COUNTER_LEAVE_LOG= (unset)
 AGONES_SHIM_COUNTER_CAPACITY=0 (default)
 AGONES_SHIM_COUNTER_BOTS=1 (default)
 AGONES_SHIM_COUNTER_INTERVAL_SECS=30 (default)
@@ -170,12 +175,12 @@ fn lines_files_and_programs_are_shown_and_what_of_them_is_liveness() {
     for line in [
         r#"readiness: log "^Done \(\d" (2 lines of the child's stdout and stderr), file /run/ready, file /run/map, exec check"#,
         "liveness: exec check",
-        "as a sidecar: refused: it cannot read the game's stdout (set AGONES_SHIM_READY_LOG_FILE)",
+        "as a sidecar: refused: it cannot read the game's stdout (set AGONES_SHIM_GAME_LOG_FILE)",
         "warning: AGONES_SHIM_READY_EXEC: | is passed on as it stands, since no shell runs the program (put it in quotes, or write sh -c '...')",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
     }
-    let text = checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_READY_LOG_FILE", "/log")]).expect("warnings");
+    let text = checked(&[("AGONES_SHIM_READY_LOG", ".*"), ("AGONES_SHIM_GAME_LOG_FILE", "/log")]).expect("warnings");
     for line in [
         r#"readiness: log ".*" (1 line of /log)"#,
         "liveness: the child's own life",
@@ -231,7 +236,7 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 58 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 63 settings that are not set (agones-shim check --all shows them)");
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::super::engine::check;
 use super::super::engine::row::{all, rows};
-use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Source, StopScope, Warning};
+use super::super::{CounterSettings, Host, Hup, LogFormat, Probe, SdkMode, Secret, Source, StopScope, Warning};
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
@@ -139,10 +139,10 @@ fn all_errors_come_at_once_in_the_tables_order() {
             r#"AGONES_SHIM_READY_HTTP: "https://localhost/" is not supported: this build has no TLS (write http://, which the game has to serve)"#,
             r#"AGONES_SHIM_READY_HTTP: "localhost:80" is not a URL (write http:// in front)"#,
             r#"AGONES_SHIM_PROBE_TIMEOUT_SECS: "5s" is not a number of seconds (write 5)"#,
-            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)",
-            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)",
+            "AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG)",
+            "AGONES_SHIM_COUNTER_METRICS_URL: is not set, but AGONES_SHIM_COUNTER_METRIC is (a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG)",
             r#"AGONES_SHIM_COUNTER_3_QUERY: "a2s:27015" is not a query (write protocol://:port, as a2s://:27015)"#,
-            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015)"#,
+            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015), or AGONES_SHIM_COUNTER_JOIN_LOG"#,
             r#"AGONES_SHIM_SDK: "on" is not auto, off or required"#,
             r#"AGONES_SDK_GRPC_PORT: "70000" is not a port (write a number from 1 to 65535)"#,
             r#"AGONES_SHIM_STOP_SIGNAL: "KILL" cannot be caught, so it is no graceful stop (write TERM or INT)"#,
@@ -345,7 +345,7 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
     );
 }
 
-const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC";
+const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG";
 
 #[test]
 fn the_three_of_a_counter_on_a_metrics_page_are_set_together_or_not_at_all() {
@@ -381,7 +381,7 @@ fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variabl
         (vec![query("a2s://:1")], format!("AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_QUERY is ({SOURCES})")),
         (
             vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_METRIC", "m")],
-            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT or AGONES_SHIM_COUNTER_EXEC)".into(),
+            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG)".into(),
         ),
         (
             vec![name("a"), query("udp://:1/ff")],
@@ -405,7 +405,7 @@ fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variabl
         ),
         (
             vec![second, ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:2"), list],
-            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015)"#.into(),
+            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015), or AGONES_SHIM_COUNTER_JOIN_LOG"#.into(),
         ),
         (
             vec![query("mumble://:1"), list],
@@ -807,7 +807,7 @@ proptest! {
 #[test]
 fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
     let log = ("AGONES_SHIM_READY_LOG", "Done");
-    let file = ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game");
+    let file = ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game");
     let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
 
     let (settings, warnings) = wrapper(environment(&[log])).expect("the child's output is there");
@@ -818,7 +818,7 @@ fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
 
     assert_eq!(
         lines(sidecar(environment(&[log, ("AGONES_SHIM_LIVE_TCP", "1")]))),
-        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_LOG_FILE is not: a sidecar cannot read what the game \
+        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_GAME_LOG_FILE is not: a sidecar cannot read what the game \
           writes to its stdout (write the path of its log)"]
     );
     for (variables, variable) in [
@@ -848,11 +848,20 @@ fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
 
 #[test]
 fn how_often_and_where_means_nothing_without_a_line() {
-    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_READY_LOG_FILE", "/var/log/game")];
-    let message = "is set, but AGONES_SHIM_READY_LOG is not: there is no line to wait for (set it too)";
+    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game")];
     assert_eq!(
         lines(wrapper(with_probe(&variables))),
-        [format!("{}: {message}", variables[0].0), format!("{}: {message}", variables[1].0)]
+        [
+            "AGONES_SHIM_READY_LOG_COUNT: is set, but neither AGONES_SHIM_READY_TEXT nor AGONES_SHIM_READY_LOG is: there is no \
+             line to wait for (set one of them)",
+            "AGONES_SHIM_GAME_LOG_FILE: is set, but nothing is looked for in it (set AGONES_SHIM_READY_TEXT or a \
+             COUNTER_LOG, or AGONES_SHIM_GAME_LOG_RELAY=1)"
+        ]
+    );
+    assert!(wrapper(with_probe(&[variables[1], ("AGONES_SHIM_GAME_LOG_RELAY", "1")])).is_ok());
+    assert_eq!(
+        lines(wrapper(with_probe(&[("AGONES_SHIM_GAME_LOG_RELAY", "1")]))),
+        ["AGONES_SHIM_GAME_LOG_RELAY: \"1\" needs a file to pass on (set AGONES_SHIM_GAME_LOG_FILE)"]
     );
     for (text, wrong) in [
         ("0", r#""0" is not a number of lines above 0 (write 1 or more)"#),
@@ -862,4 +871,92 @@ fn how_often_and_where_means_nothing_without_a_line() {
         let variables = [("AGONES_SHIM_READY_LOG", "x"), ("AGONES_SHIM_READY_LOG_COUNT", text)];
         assert_eq!(lines(wrapper(with_probe(&variables))), [format!("AGONES_SHIM_READY_LOG_COUNT: {wrong}")]);
     }
+}
+
+/// Issue 16: what people paste.
+#[test]
+fn a_line_is_told_by_text_or_by_a_pattern() {
+    let text = ("AGONES_SHIM_READY_TEXT", r"[Server] Startup Completed\n)! For help, type ");
+    let (settings, warnings) = wrapper(environment(&[text])).expect("good");
+    let target = settings.log_probe().expect("a line");
+    assert!(target.pattern.is_match(b"12:00 [Server] Startup Completed.") && warnings.is_empty());
+    assert_eq!(
+        lines(wrapper(environment(&[text, ("AGONES_SHIM_READY_LOG", "up")]))),
+        [
+            "AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_TEXT too: a line is told by one of them (unset the other)"
+        ]
+    );
+    assert_eq!(
+        lines(sidecar(environment(&[text, ("AGONES_SHIM_LIVE_TCP", "1")]))),
+        ["AGONES_SHIM_READY_TEXT: is set, but AGONES_SHIM_GAME_LOG_FILE is not: a sidecar cannot read what the game \
+          writes to its stdout (write the path of its log)"]
+    );
+}
+
+/// Its old name was in no release, and in examples.
+#[test]
+fn a_name_of_before_is_an_error_that_names_the_new_one() {
+    let variables = [("AGONES_SHIM_READY_LOG", "up"), ("AGONES_SHIM_READY_LOG_FILE", "/log")];
+    assert_eq!(
+        lines(wrapper(environment(&variables))),
+        ["AGONES_SHIM_READY_LOG_FILE: is called AGONES_SHIM_GAME_LOG_FILE now (rename it)"]
+    );
+}
+
+#[test]
+fn a_counter_by_lines_has_patterns_that_go_together() {
+    let (name, log) = (("AGONES_SHIM_COUNTER_NAME", "players"), ("AGONES_SHIM_COUNTER_LOG", r"players: (\d+)"));
+    let (join, leave) =
+        (("AGONES_SHIM_COUNTER_JOIN_LOG", "^(.+) joined"), ("AGONES_SHIM_COUNTER_LEAVE_LOG", "^(.+) left"));
+    let list = ("AGONES_SHIM_LIST_NAME", "names");
+    for good in [&[name, log][..], &[name, join, leave], &[name, log, join, leave], &[list, join, leave]] {
+        let (settings, _) = wrapper(with_probe(good)).expect("good");
+        assert!(matches!(settings.counters[..], [CounterSettings { source: Source::Lines(_), .. }]), "{good:?}");
+    }
+    let need = |variable: &str| format!("AGONES_SHIM_COUNTER_{variable}");
+    for (wrong, variable, message) in [
+        (
+            &[name, join][..],
+            need("LEAVE_LOG"),
+            "is not set, but AGONES_SHIM_COUNTER_NAME and AGONES_SHIM_COUNTER_JOIN_LOG are",
+        ),
+        (&[name, log, leave], need("JOIN_LOG"), "is not set, but "),
+        (
+            &[join, leave],
+            need("NAME"),
+            "is not set, but AGONES_SHIM_COUNTER_JOIN_LOG and AGONES_SHIM_COUNTER_LEAVE_LOG are",
+        ),
+        (
+            &[name, log, ("AGONES_SHIM_COUNTER_EXEC", "count")],
+            need("LOG"),
+            "is set, but AGONES_SHIM_COUNTER_EXEC is too",
+        ),
+        (
+            &[name, ("AGONES_SHIM_COUNTER_LOG", "players")],
+            need("LOG"),
+            "\"players\" has no group for the number of players (write (\\d+)",
+        ),
+        (
+            &[name, join, ("AGONES_SHIM_COUNTER_LEAVE_LOG", "left")],
+            need("LEAVE_LOG"),
+            "\"left\" has no group that says who it is, and AGONES_SHIM_COUNTER_JOIN_LOG has one",
+        ),
+        (
+            &[list, ("AGONES_SHIM_COUNTER_JOIN_LOG", "in"), ("AGONES_SHIM_COUNTER_LEAVE_LOG", "out")],
+            "AGONES_SHIM_LIST_NAME".into(),
+            "\"names\" cannot be filled: AGONES_SHIM_COUNTER_JOIN_LOG has no group for the name",
+        ),
+    ] {
+        let found = lines(wrapper(with_probe(wrong)));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with(&format!("{variable}: {message}")), "{found:?}");
+    }
+    let found = lines(sidecar(with_probe(&[name, join, leave])));
+    assert!(
+        found.len() == 2 && found.iter().all(|line| line.contains("cannot read what the game writes")),
+        "{found:?}"
+    );
+    assert!(sidecar(with_probe(&[name, join, leave, ("AGONES_SHIM_GAME_LOG_FILE", "/log")])).is_ok());
+    let numbered = [("AGONES_SHIM_COUNTER_2_NAME", "bots"), ("AGONES_SHIM_COUNTER_2_LOG", r"bots: (\d+)")];
+    assert!(wrapper(with_probe(&numbered)).is_ok());
 }
