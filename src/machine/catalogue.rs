@@ -171,7 +171,9 @@ impl Notice {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
             Self::WaitingReason { .. } => "`reason` is the new failure.",
-            Self::LineIsPlain { .. } => "Set `AGONES_SHIM_READY_LOG` to what `write` says.",
+            Self::LineIsPlain { .. } => {
+                "Set `AGONES_SHIM_READY_TEXT` to the text in place of `AGONES_SHIM_READY_LOG`, or that to what `write` says."
+            }
             Self::SecondShim { .. } => {
                 "Take one of the two out of the Pod: the sidecar, where the game starts through the wrapper."
             }

@@ -128,8 +128,11 @@ fn check(mode: Mode, values: &Values, findings: &mut Findings) {
         let message = "matches every line, the first one too (write what only that line has)";
         findings.warn(LOG.name(), format!("{} {message}", values.quoted(LOG.name())));
     }
-    if let Some((wrong, write)) = values.get(&LOG).and_then(|pattern| pattern.slip()) {
-        findings.warn(LOG.name(), format!("{} {wrong} (write {write})", values.quoted(LOG.name())));
+    for setting in [&TEXT, &LOG] {
+        if let Some((wrong, remedy)) = values.get(setting).and_then(|pattern| pattern.slip()) {
+            let variable = setting.name();
+            findings.warn(variable, format!("{} {wrong} ({remedy})", values.quoted(variable)));
+        }
     }
     words::warn(values, &EXEC, "program", findings);
 }

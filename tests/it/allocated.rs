@@ -124,7 +124,7 @@ fn a_wrapper_s_hook_knows_the_child() {
         .set("ALLOCATED_HOOK", "sh -c 'echo hook for $AGONES_SHIM_CHILD_PID'")
         .var("PATH", "/usr/bin:/bin")
         .sdk(&sdk)
-        .args(["--", "sh", "-c", "echo child $$; trap 'exit 0' TERM; while :; do sleep 0.05; done"])
+        .args(["--", "sh", "-c", "trap 'exit 0' TERM; echo child $$; while :; do sleep 0.05; done"])
         .spawn();
     shim.wait_for_line(READY, SOON);
     let pid = shim.wait_for_line("child ", SOON).text["child ".len()..].to_owned();

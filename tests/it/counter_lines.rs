@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::ready_file_exec::Scratch;
 use crate::scene::*;
+use crate::support::Scratch;
 use crate::support::local_sdk::LocalSdk;
 use crate::support::shim::Builder;
 use crate::support::{Port, ScriptedSdk, Shim, millis, secs, shim, wait};
@@ -205,7 +205,7 @@ fn a_wrapper_relays_what_the_game_logs_up_to_its_end_and_nothing_of_an_earlier_r
     let scratch = Scratch::new("relayed");
     let log = scratch.path("log");
     fs::write(&log, "old up\n").expect("writable");
-    let script = r#"sleep 0.5; echo up >>"$0"; trap 'echo saved >>"$0"; exit 0' TERM; while :; do sleep 0.05; done"#;
+    let script = r#"sleep 0.5; trap 'echo saved >>"$0"; exit 0' TERM; echo up >>"$0"; while :; do sleep 0.05; done"#;
     let sdk = ScriptedSdk::start();
     let mut shim = shim::shim()
         .set("READY_TEXT", "up")

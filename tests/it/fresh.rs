@@ -87,10 +87,11 @@ fn without_an_sdk_no_shutdown_is_said_to_be_done() {
         "--",
         "sh",
         "-c",
-        "trap '' TERM; sleep 60 & wait; wait",
+        "trap '' TERM; echo trapped; sleep 60 & wait; wait",
     ]);
     let (mut shim, addr, _port) = served(builder.var("PATH", "/usr/bin:/bin").set("STOP_TIMEOUT_SECS", 5));
     shim.wait_for_line("ready, with no SDK server", secs(20));
+    shim.wait_for_line("trapped", secs(20));
     shim.signal(Signal::SIGTERM);
     shim.wait_for_line("the stop signal was sent", secs(10));
     assert_eq!(status(addr)["stop"]["shutdown"], "none");

@@ -54,6 +54,7 @@ mod sdk_command;
 mod security;
 mod signals;
 mod slow_api;
+mod stand_ins;
 mod static_file;
 mod status;
 mod status_hostile;

@@ -102,8 +102,9 @@ fn no_error_shows_a_secret() {
 fn the_arguments_of_the_child_are_its_own() {
     let game = Game::open();
     let sdk = ScriptedSdk::start();
-    let args = ["--", "sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done", "--password=hunter2"];
+    let args = ["--", "sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.1; done", "--password=hunter2"];
     let mut shim = sidecar(&game).sdk(&sdk).set("LOG", "trace").var("PATH", "/usr/bin:/bin").args(args).spawn();
+    shim.wait_for_line("up", SOON);
     shim.wait_for_line(READY, SOON);
     stops_cleanly(&mut shim);
     let refused = sidecar(&game).without_sdk().args(["--", "/nowhere/game", "--password=hunter2"]).run(SOON);

@@ -198,8 +198,8 @@ const WATCHED: [(&str, &str); 2] = [("AGONES_SHIM_SDK", "off"), ("AGONES_SHIM_RE
 
 #[test]
 fn a_game_whose_output_is_looked_at_has_a_terminal_all_the_same() {
-    let script = "test -t 0 && test -t 1 && test -t 2 && echo all three; stty -a <&1; read word; echo \"got $word\"; \
-                  trap 'stty size <&1' WINCH; while :; do sleep 0.05; done";
+    let script = "test -t 0 && test -t 1 && test -t 2 && echo all three; stty -a <&1; trap 'stty size <&1' WINCH; read word; \
+                  echo \"got $word\"; while :; do sleep 0.05; done";
     let mut terminal = Terminal::start(wrapped(["sh", "-c", script]), &WATCHED);
     terminal.wait_for(0, "all three", secs(10));
     terminal.wait_for_part(0, "rows 24; columns 80", secs(5));

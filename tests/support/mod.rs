@@ -24,6 +24,8 @@ pub mod scratch;
 pub mod scripted_sdk;
 pub mod shim;
 pub mod specimen;
+pub mod stand_in;
+pub mod stand_in_net;
 pub mod wait;
 
 mod self_tests;

@@ -73,6 +73,11 @@ impl Port {
     }
 }
 
+/// Opens a UDP port of 127.0.0.1 that a [`Port`] keeps, in this process or another.
+pub fn open_udp(port: u16) -> UdpSocket {
+    bind((Ipv4Addr::LOCALHOST, port).into(), libc::SOCK_DGRAM).expect("both sockets share the address").bound.into()
+}
+
 fn bind_without_listening(wanted: SocketAddr) -> io::Result<Port> {
     bind(wanted, libc::SOCK_STREAM)
 }

@@ -539,6 +539,43 @@ fn values_that_work_and_will_not_have_been_meant_are_warned_about() {
 }
 
 #[test]
+fn a_text_that_no_line_will_have_and_a_pattern_that_does_not_match_its_own_are_warned_about() {
+    for (variable, value, wanted) in [
+        ("TEXT", "[Server] Up", None),
+        ("TEXT", r#"say "up""#, None),
+        ("TEXT", "/srv/game/", None),
+        (
+            "TEXT",
+            r#""Server is up""#,
+            Some(
+                "has marks around it that a line would need too (docker's --env-file keeps quotes) (write Server is up)",
+            ),
+        ),
+        (
+            "LOG",
+            "/up/",
+            Some("has marks around it that a line would need too (docker's --env-file keeps quotes) (write up)"),
+        ),
+        ("LOG", r"\[Server\] Up", None),
+        ("LOG", "[Ss]erver up$", None),
+        (
+            "LOG",
+            "[Server] Up",
+            Some(
+                r"as a regular expression does not match its own text (set AGONES_SHIM_READY_TEXT to it instead, or write \[Server\] Up)",
+            ),
+        ),
+    ] {
+        let variable = format!("AGONES_SHIM_READY_{variable}");
+        let found = warnings(&[(&variable, value)]);
+        let value_shown = value.replace('"', "\\\"");
+        let wanted: Vec<String> =
+            wanted.map(|text| format!("{variable}: \"{value_shown}\" {text}")).into_iter().collect();
+        assert_eq!(found, wanted, "{value}");
+    }
+}
+
+#[test]
 fn idleness_needs_a_counter_to_tell() {
     let idle = ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600");
     assert_eq!(

@@ -88,20 +88,25 @@ impl Pattern {
     /// neither: what is wrong with it, and what to write.
     pub(crate) fn slip(&self) -> Option<(&'static str, String)> {
         let text = self.text.as_str();
-        for mark in ['"', '\'', '/'] {
+        let is_expression = self.regex.is_some();
+        let marks: &[char] = if is_expression { &['"', '\'', '/'] } else { &['"', '\''] };
+        for mark in marks {
             if let Some(inner) =
-                text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark)).filter(|s| !s.is_empty())
+                text.strip_prefix(*mark).and_then(|text| text.strip_suffix(*mark)).filter(|s| !s.is_empty())
             {
                 return Some((
-                    "has marks around it that belong to the pattern here (docker's --env-file keeps quotes)",
-                    inner.to_owned(),
+                    "has marks around it that a line would need too (docker's --env-file keeps quotes)",
+                    format!("write {inner}"),
                 ));
             }
         }
         // What only an expression has.
         let is_meant =
             ["\\", "^", "$", "|", "*", "+", "{", "(?", "0-9", "a-z", "A-Z"].iter().any(|mark| text.contains(mark));
-        (self.is_no_text && !is_meant).then(|| ("as a regular expression does not match its own text", self.escaped()))
+        (self.is_no_text && !is_meant).then(|| {
+            let remedy = format!("set AGONES_SHIM_READY_TEXT to it instead, or write {}", self.escaped());
+            ("as a regular expression does not match its own text", remedy)
+        })
     }
 }
 

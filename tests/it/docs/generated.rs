@@ -1,7 +1,7 @@
 //! The generated parts, each between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. `UPDATE_DOCS=1 cargo test docs`
 //! writes them.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
 
 use agones_shim::testing::machine::catalogue;
@@ -38,38 +38,32 @@ fn every_generated_part_is_up_to_date() {
     assert_part("docs/games.md", "games", &games());
 }
 
-/// Each file of `examples/games/`.
+/// By the game's name, whatever its file is called.
 fn games() -> String {
-    let all = Example::all();
-    let mut page = String::from("| game | Debian's package | ready when | tested |\n|---|---|---|---|\n");
-    for game in &all {
-        let _ = writeln!(
-            page,
-            "| [{}](#{}) | `{}` | {} | {} |",
-            game.comment("game"),
-            game.name,
-            game.comment("package").replace(' ', "`, `"),
-            game.comment("ready"),
-            if game.is_tested_by_hand() { "by hand: 400 MB of data" } else { "CI" },
-        );
+    let mut examples = Example::all();
+    examples.sort_by_key(|example| example.comment("game").to_lowercase());
+    let mut table = "| game | ready when | players counted | saves | tried |\n|---|---|---|---|---|\n".to_owned();
+    for example in &examples {
+        let [game, ready, counted, saves] = ["game", "ready", "counted", "saves"].map(|key| cell(example.comment(key)));
+        let tried = match (example.is_from_definitions(), example.is_tested_by_hand()) {
+            (true, _) => "stand-in",
+            (false, true) => "real server, by hand",
+            (false, false) => "real server",
+        };
+        let link = format!("[{game}](../examples/games/{}.env)", example.name);
+        let _ = writeln!(table, "| {link} | {ready} | {counted} | {saves} | {tried} |");
     }
-    for game in &all {
-        let name = &game.name;
-        let _ =
-            write!(page, "\n## {name}\n\n[{name}.env](../examples/games/{name}.env): {}.\n\n", game.comment("game"));
-        let variables: Vec<&str> =
-            game.text.lines().filter(|line| line.contains('=') && !line.starts_with('#')).collect();
-        let _ = write!(page, "```ini\n{}\n```\n\n```text\n{}\n```\n\n", variables.join("\n"), game.comment("run"));
-        for (what, key) in [
-            ("Needs", "needs"),
-            ("Port", "port"),
-            ("Ready when", "ready"),
-            ("Players", "counted"),
-            ("Saves", "saves"),
-            ("Stops", "stops"),
-        ] {
-            let _ = writeln!(page, "- {what}: {}", game.comment(key));
+    table
+}
+
+/// Text as it stands, whatever Markdown would make of it.
+fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '|' | '<' | '>' | '*' | '_' | '[' | ']' | '\\' | '#') {
+            cell.push('\\');
         }
+        cell.push(c);
     }
-    page
+    cell
 }

@@ -39,7 +39,9 @@ fn every_variable_that_is_named_exists() {
             // What a test or an image is told, and not the shim.
             let is_other = ["AGONES_SHIM_IMAGE"].contains(&name.as_str());
             let is_known = settings::is_setting(&name) || [GIVEN, SECRET].concat().contains(&name.as_str());
-            assert!(is_known || is_other, "{} names {name}", page.path);
+            // What the changes say is called otherwise now.
+            let is_former = page.path == "CHANGELOG.md" && ["AGONES_SHIM_READY_LOG_FILE"].contains(&name.as_str());
+            assert!(is_known || is_other || is_former, "{} names {name}", page.path);
             found += 1;
         }
     }
