@@ -290,15 +290,18 @@ fn the_line_is_one_probe_among_others() {
 
 #[test]
 fn a_pattern_that_was_copied_from_the_log_is_warned_about_with_the_one_to_write() {
-    for (pattern, write) in [
-        ("[Server] Startup Completed", r"\[Server\] Startup Completed"),
-        ("Done (3s)!", r"Done \(3s\)!"),
-        ("\"Startup Completed\"", "Startup Completed"),
-        ("/Startup/", "Startup"),
+    for (pattern, remedy) in [
+        (
+            "[Server] Startup Completed",
+            r"(set AGONES_SHIM_READY_TEXT to it instead, or write \[Server\] Startup Completed)",
+        ),
+        ("Done (3s)!", r"(set AGONES_SHIM_READY_TEXT to it instead, or write Done \(3s\)!)"),
+        ("\"Startup Completed\"", "(write Startup Completed)"),
+        ("/Startup/", "(write Startup)"),
     ] {
         let mut shim = watched(pattern, "sleep 60").without_sdk().spawn();
         let line = shim.wait_for_line("WARN  AGONES_SHIM_READY_LOG", SOON).text;
-        assert!(line.ends_with(&format!("(write {write})")), "{line}");
+        assert!(line.ends_with(remedy), "{line}");
     }
     let good =
         ["Done", r"^\[.*INFO\]: Done \([0-9.]+s\)!", "[0-9]+ players", "up|ready", "Server.*started", "port [0-9]"];
