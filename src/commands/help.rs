@@ -6,7 +6,7 @@ use super::args::{Argument, Arguments, Usage};
 use super::output::print;
 use super::{COMMANDS, Command, Reads, find};
 use crate::exit::{ExitReason, ProcessEnd};
-use crate::settings::engine::help::{columns, settings, wrap};
+use crate::settings::engine::help::{columns, common, settings, wrap};
 
 pub(super) static COMMAND: Command = Command {
     name: "help",
@@ -98,8 +98,8 @@ pub fn all() -> String {
 pub fn short() -> String {
     let mut text = head();
     text += EXAMPLE;
-    text += "\nThe settings that most need, as environment variables; --help lists all of them.\n";
-    text += &settings(|setting| setting.row().is_common);
+    text += "\nThe settings that most need, as environment variables; --help has all of them, and more on each:\n";
+    text += &common();
     text
 }
 

@@ -29,7 +29,7 @@ static EMPTY_READY: Setting<Duration> = Setting::one("AGONES_SHIM_EMPTY_READY_SE
 static IDLE_SHUTDOWN: Setting<Duration> = Setting::one("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "SECONDS", seconds_or_zero)
     .help("Shutdown() once Allocated and empty for this long, by at least three readings of the Counter; 0 is never")
     .default("0")
-    .common();
+    .common("Shutdown() once Allocated and empty for so long");
 
 static MAX_AGE: Setting<Duration> = Setting::one("AGONES_SHIM_MAX_AGE_SECS", "SECONDS", seconds_or_zero)
     .help("Shutdown() once Ready and not allocated for this long, varied by a tenth at random; 0 is never")

@@ -28,20 +28,20 @@ static COUNTERS: Series = Series {
 pub(super) static NAME: Setting<String> = Setting::one("AGONES_SHIM_COUNTER_NAME", "NAME", counter_name)
     .help("Counter to publish; must exist in the GameServer's spec")
     .numbered(&COUNTERS)
-    .common();
+    .common("Counter to publish, declared in the spec");
 
 static METRICS_URL: Setting<HttpTarget> = Setting::one("AGONES_SHIM_COUNTER_METRICS_URL", "URL", url::http)
     .help("Where its value is read: a Prometheus text endpoint, `http://` only")
     .shown(Shown::Url)
     .numbered(&COUNTERS)
-    .common();
+    .common("Prometheus page to read it from");
 
 // Its errors begin with the quoted text themselves.
 static METRIC: Setting<Selector> =
     Setting::several("AGONES_SHIM_COUNTER_METRIC", "METRIC", |text| text.parse().map_err(|wrong| vec![wrong]))
         .help("Metric to read: `name` or `name{label=\"value\",...}`, all series that match are summed")
         .numbered(&COUNTERS)
-        .common();
+        .common(r#"metric on that page: name{label="value"}"#);
 
 static MISSING: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_MISSING", "ACTION", |text| {
     word(text, &[("keep", false), ("zero", true)])
@@ -53,7 +53,7 @@ static MISSING: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_MISSING", "ACT
 static QUERY: Setting<QueryTarget> = Setting::one("AGONES_SHIM_COUNTER_QUERY", "QUERY", counted)
     .help("Where the value is read instead: a server that is asked how many play, `protocol://host:port`, as `a2s://:27015`")
     .numbered(&COUNTERS)
-    .common();
+    .common("or the query that tells how many play");
 
 static JSON_URL: Setting<HttpTarget> = Setting::one("AGONES_SHIM_COUNTER_JSON_URL", "URL", url::http)
     .help("Where the value is read instead: a page in JSON, `http://` only")

@@ -18,7 +18,7 @@ pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 static STATUS_ADDR: Setting<StatusAddr> = Setting::one("AGONES_SHIM_STATUS_ADDR", "ADDRESS", status_addr)
     .help("Where `/` (a page for the browser), `/healthz`, `/readyz`, `/metrics` and `/status` are served, as `0.0.0.0:9360`. A bare port means all addresses")
     .otherwise(Default::Words("off"))
-    .common();
+    .common("where to serve status and metrics: 0.0.0.0:9360");
 
 static LOG: Setting<String> = Setting::one("AGONES_SHIM_LOG", "FILTER", filter::checked)
     .help(
@@ -26,7 +26,7 @@ static LOG: Setting<String> = Setting::one("AGONES_SHIM_LOG", "FILTER", filter::
     )
     .default("info")
     .or_variable("RUST_LOG")
-    .common();
+    .common("what is logged: error, warn, info, debug");
 
 static LOG_FORMAT: Setting<LogFormat> = Setting::one("AGONES_SHIM_LOG_FORMAT", "FORMAT", |text| {
     word(text, &[("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)])

@@ -20,7 +20,7 @@ const READINESS_SET: Default = Default::Shared("readiness set");
 static TCP: Setting<Vec<TcpTarget>> = Setting::several("AGONES_SHIM_LIVE_TCP", "PORTS", ports)
     .help("Liveness probes, written like `AGONES_SHIM_READY_TCP`. Setting any liveness probe replaces the whole default set")
     .otherwise(READINESS_SET)
-    .common();
+    .common("liveness, where it is not by the readiness probes");
 
 static HTTP: Setting<Vec<HttpTarget>> = Setting::several("AGONES_SHIM_LIVE_HTTP", "URLS", url::list)
     .help("Liveness probes, written like `AGONES_SHIM_READY_HTTP`. Setting any liveness probe replaces the whole default set")

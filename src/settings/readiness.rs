@@ -14,20 +14,20 @@ use super::{game_log, liveness, probes};
 
 pub(super) static TCP: Setting<Vec<TcpTarget>> = Setting::several("AGONES_SHIM_READY_TCP", "PORTS", ports)
     .help("Ports that must accept: `8085`, `host:8085`, `[::1]:8085`, several with commas. A bare port means loopback, IPv4 or IPv6, whichever accepts")
-    .common();
+    .common("ports that must accept: 7777, or host:port");
 
 pub(super) static HTTP: Setting<Vec<HttpTarget>> = Setting::several("AGONES_SHIM_READY_HTTP", "URLS", url::list)
     .help("`http://` URLs that must answer 2xx, several with commas. At least one readiness probe of any kind is required")
     .shown(Shown::Urls)
-    .common();
+    .common("URLs that must answer 2xx");
 
 pub(super) static QUERY: Setting<Vec<QueryTarget>> = Setting::several("AGONES_SHIM_READY_QUERY", "QUERIES", query::list)
     .help("Queries that must be answered: `a2s://:27015`, `minecraft://host:25565`, `udp://:7777/HEX`; also bedrock, quake3, quake, teeworlds, mumble. No host means loopback")
-    .common();
+    .common("server queries that must be answered: a2s://:27015");
 
 pub(super) static TEXT: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_TEXT", "TEXT", texts)
     .help(r"Plain text that a line of the game must have in it: its stdout and stderr, or `AGONES_SHIM_GAME_LOG_FILE`. `\n` separates alternatives, `\\` is one backslash")
-    .common();
+    .common("text that a line of the game must contain");
 
 pub(super) static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_READY_LOG", "REGEX", pattern)
     .help("Regular expression that a line must match, in place of `AGONES_SHIM_READY_TEXT`");
@@ -53,7 +53,7 @@ static INTERVAL: Setting<Duration> = Setting::one("AGONES_SHIM_READY_INTERVAL_SE
 static TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_READY_TIMEOUT_SECS", "SECONDS", seconds_or_zero)
     .help("Exit 69 if not ready within this time; 0 is never")
     .default("0")
-    .common();
+    .common("exit 69 if not ready within this time");
 
 pub(super) static SUBJECT: Subject = Subject {
     heading: "Readiness",

@@ -16,7 +16,7 @@ static MODE: Setting<SdkMode> = Setting::one("AGONES_SHIM_SDK", "MODE", |text| {
 })
 .help("`auto` uses an SDK server when there is one; `off` never connects; `required` exits 75 when there is none within the connect timeout")
 .default("auto")
-.common();
+.common("auto; off: never connect; required: exit 75 without");
 
 static CONNECT_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS", "SECONDS", seconds)
     .help("Without an SDK server for this long, log that only the probes run, and keep trying")

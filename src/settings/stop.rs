@@ -21,7 +21,7 @@ static SIGNAL: Setting<Option<StopSignal>> = Setting::one("AGONES_SHIM_STOP_SIGN
     .help("Wrapper: what the child is stopped with, as `TERM`, `SIGINT`, `15` or `RTMIN+3`; `none`: by the stop line or the stop hook alone")
     .default("TERM")
     .wrapper_only()
-    .common();
+    .common("the wrapper's stop signal for the game: INT");
 
 static OK_CODES: Setting<Vec<u8>> = Setting::several("AGONES_SHIM_STOP_OK_CODES", "CODES", |text| {
     list(text, |items, index| plain::exit_code(items[index]), |items, index| items[index].to_owned())
@@ -32,7 +32,7 @@ static OK_CODES: Setting<Vec<u8>> = Setting::several("AGONES_SHIM_STOP_OK_CODES"
 static LINE: Setting<Vec<String>> = Setting::one("AGONES_SHIM_STOP_LINE", "LINE", plain::console_lines)
     .help(r"Wrapper: line for the game's console at stop, before the signal: `stop`; `\n` separates lines, `\\` is one backslash")
     .wrapper_only()
-    .common();
+    .common("line for the game's console that stops it: quit");
 
 static LINE_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_STOP_LINE_TIMEOUT_SECS", "SECONDS", seconds)
     .help("Wrapper: time that the game has to end after the stop line; then the stop signal is sent")
@@ -65,7 +65,7 @@ static HUP: Setting<Hup> =
 static HOOK: Setting<Words> = Setting::one("AGONES_SHIM_STOP_HOOK", "COMMAND", words::split)
     .help("Program run at stop, before the stop signal, to save over a remote console, for example. Arguments split like a shell's words, no shell needed")
     .shown(Shown::Command)
-    .common();
+    .common("program that is run at stop, before the signal");
 
 static HOOK_TIMEOUT: Setting<Duration> = Setting::one("AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS", "SECONDS", seconds)
     .help("Time that the stop hook may take")

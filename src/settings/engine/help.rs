@@ -33,10 +33,18 @@ pub(crate) fn settings(wanted: impl Fn(&dyn AnySetting) -> bool) -> String {
     text
 }
 
+/// The settings that most need, a line each.
+pub(crate) fn common() -> String {
+    let rows = row::all().filter_map(|row| Some((format!("{}={}", row.variable, row.value), row.common?)));
+    let mut text = String::new();
+    columns(&mut text, &rows.collect::<Vec<_>>());
+    text
+}
+
 /// The settings that the short help has, as the README's table.
 #[must_use]
 pub fn common_table() -> String {
-    table(row::all().filter(|row| row.is_common))
+    table(row::all().filter(|row| row.common.is_some()))
 }
 
 /// docs/settings.md, from its first heading on: a table for each subject.
@@ -135,6 +143,6 @@ Liveness and health:
         }
         let wanted = "| `AGONES_SHIM_PROBE_TIMEOUT_SECS` | `2` | Time that one probe may take, connect to last byte, readiness and liveness alike |\n";
         assert!(page.contains(wanted), "{page}");
-        assert_eq!(common_table().lines().count(), row::all().filter(|row| row.is_common).count() + 2);
+        assert_eq!(common_table().lines().count(), row::all().filter(|row| row.common.is_some()).count() + 2);
     }
 }

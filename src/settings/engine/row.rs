@@ -29,8 +29,8 @@ pub(crate) struct Row {
     pub shown: Shown,
     /// A sidecar does not read it.
     pub wrapper_only: bool,
-    /// It stands in the short help.
-    pub is_common: bool,
+    /// What it is in a few words, where the short help has it.
+    pub common: Option<&'static str>,
     /// Another program's variable that counts where this one is not set. What is wrong in it is a warning.
     pub instead: Option<&'static str>,
     /// Its name until it got this one: an error.
@@ -165,8 +165,8 @@ impl<T> Setting<T> {
         self
     }
 
-    pub(crate) const fn common(mut self) -> Self {
-        self.row.is_common = true;
+    pub(crate) const fn common(mut self, gist: &'static str) -> Self {
+        self.row.common = Some(gist);
         self
     }
 
@@ -222,7 +222,7 @@ impl Row {
             help: "",
             shown: Shown::Whole,
             wrapper_only: false,
-            is_common: false,
+            common: None,
             instead: None,
             formerly: None,
             series: None,
