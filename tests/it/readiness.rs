@@ -368,6 +368,19 @@ fn a_frozen_game_is_up_by_tcp_and_not_by_http() {
 }
 
 /// No SDK server at all, and the readiness deadline still holds.
+/// Nobody accepts, and the kernel has taken all the connections that it keeps for it.
+#[test]
+fn a_port_whose_backlog_is_full_is_not_merely_slow() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let addr = listener.local_addr().expect("it has one");
+    let connect = || std::net::TcpStream::connect_timeout(&addr, millis(300)).ok();
+    let queue: Vec<_> = std::iter::from_fn(connect).take(10_000).collect();
+    let mut shim = shim().without_sdk().set("READY_TCP", addr.port()).spawn();
+    let line = shim.wait_for_line("its backlog is full, is it frozen?", SOON).text;
+    assert!(line.contains(&addr.port().to_string()), "{line}");
+    drop((listener, queue));
+}
+
 #[test]
 fn probe_only_keeps_the_readiness_deadline() {
     let game = Game::closed();
