@@ -163,10 +163,20 @@ impl Notice {
             | Self::ShutdownAgain { .. }
             | Self::ShutdownConfirmed { .. }
             | Self::HookEnded
-            | Self::StopLineWritten
             | Self::StopSignalSent { .. }
             | Self::RestOfGroup { .. }
             | Self::StatusServed { .. } => "",
+            Self::HookStarted => {
+                "None, unless it is the last line before exit code 137: then the hook had the whole grace period."
+            }
+            Self::StopLineWritten { .. } => {
+                "None, unless it is the last line before exit code 137: then the save takes longer than the grace period of the \
+                 Pod or the container."
+            }
+            Self::StopLineTimedOut { .. } => {
+                "Raise `AGONES_SHIM_STOP_LINE_TIMEOUT_SECS` above the longest save, and the grace period above that; or see whether \
+                 the game reads its console at all."
+            }
             Self::Waiting { .. } => {
                 "Normal while the game loads. If it lasts: compare the probe in `reason` with what the game listens on."
             }
@@ -232,6 +242,10 @@ impl Notice {
                 "Find out why the SDK server was restarted: the log of agones-gameserver-sidecar's last run."
             }
             Self::ReadyProbeOnly { .. } => "None if that is meant; else see \"NO AGONES SDK SERVER\".",
+            Self::GivenUp { .. } => {
+                "Unhealthy: beats stayed away, or a container failed (`kubectl describe gameserver`). Shutdown, or being deleted: \
+                 somebody asked for it: a scale-down, `kubectl delete`, another shim."
+            }
             Self::ReadyImpossible { .. } => {
                 "Find out why it got there: `kubectl describe gameserver`. Agones replaces it; with `agones-shim local-sdk`, the \
                  page's button and `POST /local/reset` make a new one."
@@ -379,6 +393,7 @@ fn samples() -> Vec<Notice> {
         N::Served { after: time, sdk: text() },
         N::SdkConnected { name: text(), state: text(), attempts: 0 },
         N::SdkAttemptFailed { error: text() },
+        N::GivenUp { state: text() },
         N::SdkLost { error: text() },
         N::SdkBack { restarted: true, away: time },
         N::SdkUnanswered { call: "", error: text() },
@@ -447,7 +462,9 @@ fn samples() -> Vec<Notice> {
         N::ShutdownNoSdk { error: text() },
         N::HookEnded,
         N::HookFailed { reason: text() },
-        N::StopLineWritten,
+        N::HookStarted,
+        N::StopLineWritten { within: time },
+        N::StopLineTimedOut { after: time },
         N::StopLineFailed { reason: text() },
         N::StopSignalSent { signal: text() },
         N::DiedOfStopSignal { signal: text() },

@@ -23,6 +23,7 @@ pub enum Notice {
     Served { after: Duration, sdk: String },
     SdkConnected { name: String, state: String, attempts: u32 },
     SdkAttemptFailed { error: String },
+    GivenUp { state: String },
     SdkLost { error: String },
     SdkBack { restarted: bool, away: Duration },
     SdkUnanswered { call: &'static str, error: String },
@@ -91,7 +92,9 @@ pub enum Notice {
     ShutdownNoSdk { error: String },
     HookEnded,
     HookFailed { reason: String },
-    StopLineWritten,
+    HookStarted,
+    StopLineWritten { within: Duration },
+    StopLineTimedOut { after: Duration },
     StopLineFailed { reason: String },
     StopSignalSent { signal: String },
     DiedOfStopSignal { signal: String },
@@ -176,6 +179,11 @@ impl Notice {
             Self::SdkAttemptFailed { error } => {
                 (Debug, "the SDK server cannot be reached yet", vec![("error", error.clone())])
             }
+            Self::GivenUp { state } => (
+                Warn,
+                "Agones has given this GameServer up and deletes it; the game goes on until its Pod is stopped",
+                vec![("state", state.clone())],
+            ),
             Self::SdkLost { error } => {
                 (Warn, "the SDK server is lost, trying again every second", vec![("error", error.clone())])
             }
@@ -453,7 +461,16 @@ impl Notice {
             Self::HookFailed { reason } => {
                 (Warn, "the stop hook failed, stopping all the same", vec![("reason", reason.clone())])
             }
-            Self::StopLineWritten => (Info, "the stop line was written to the game server's stdin", vec![]),
+            Self::HookStarted => (Info, "the stop hook was started", vec![]),
+            Self::StopLineWritten { within } => {
+                (Info, "the stop line was written to the game server's stdin", vec![("within", seconds(*within))])
+            }
+            Self::StopLineTimedOut { after } => (
+                Warn,
+                "the game server has not ended in time after the stop line, and the stop signal may cut its save short \
+                 (AGONES_SHIM_STOP_LINE_TIMEOUT_SECS gives it longer, AGONES_SHIM_STOP_SIGNAL=none all the time there is)",
+                vec![("after", seconds(*after))],
+            ),
             Self::StopLineFailed { reason } => (
                 Warn,
                 "the stop line could not be written to the game server's stdin, sending the stop signal",

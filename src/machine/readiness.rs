@@ -350,7 +350,7 @@ impl Machine {
         readiness.error = None;
         let held_up = std::mem::replace(&mut readiness.held_up, now - began >= HELD_UP);
         if game_server.is_condemned() {
-            let state = if game_server.deleting { "being deleted" } else { game_server.state.as_str() };
+            let state = game_server.state_in_words();
             readiness.warn_once(&game_server.state, Notice::ReadyImpossible { state: state.into() }, out);
             return self.pause_until(now + SLOW_LOOK_INTERVAL);
         }

@@ -22,6 +22,9 @@ fn allocated_and_unhealthy_show_on_the_endpoint() {
         let_pass(secs(1));
         // The first question after an interval shows it already.
         let metrics = page(addr, "/metrics").body;
+        if state == "Unhealthy" {
+            shim.wait_for_line("Agones has given this GameServer up", secs(10));
+        }
         assert!(metrics.contains(&format!("agones_shim_gameserver_state{{state=\"{state}\"}} 1\n")), "{metrics}");
         let seen = status(addr);
         assert_eq!(seen["gameserver"]["state"], state);

@@ -415,6 +415,7 @@ fn shutdown_hook_line_signal_kill() {
             "2.00 call Shutdown",
             "5.00 stop line",
             "5.00 info the stop line was written to the game server's stdin",
+            "35.00 warn the game server has not ended in time after the stop line, a",
             "35.00 stop signal to the child",
             "55.00 KILL to the group",
             "55.00 exit 137",
@@ -475,6 +476,7 @@ fn giving_up_line_and_signal_share_ten_seconds() {
     let wanted = [
         "15.00 stop line",
         "15.00 info the stop line was written to the game server's stdin",
+        "20.00 warn the game server has not ended in time after the stop line, a",
         "20.00 stop signal to the child",
         "25.00 KILL to the group",
         "25.00 exit 69",
