@@ -28,19 +28,21 @@
 //! | room | holds |
 //! |---|---|
 //! | `exit` | exit codes |
-//! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
+//! | `duration` | durations as people read them |
 //! | `net` | names, deadlines, HTTP as a client |
-//! | `sdk` | the SDK client, and the messages on the wire |
+//! | `page` | pages that a count is read from: metrics, JSON |
+//! | `query` | game server queries |
+//! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
+//! | `sdk` | the SDK client, its calls, and the messages on the wire |
 //! | `machine` | every decision: events in, effects out |
 //! | `manifest` | manifests: the reader, and what of them `check -f` finds wrong |
 //! | `worker` | a thread that is told things |
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
-//! | `query` | game server queries |
-//! | `counter` | sources of readings |
-//! | `game` | processes: child, hooks, signals, terminal |
 //! | `rcon` | remote consoles, for `agones-shim rcon` |
+//! | `game` | processes: child, hooks, signals, terminal |
 //! | `probe` | readiness and liveness rounds |
+//! | `counter` | sources of readings |
 //! | `insight` | logs, status endpoint, service manager |
 //! | `runtime` | the one loop |
 //! | `local_sdk` | the local SDK server; shares the wire messages and the reader of manifests, and is a feature |
@@ -65,6 +67,7 @@
 mod beat;
 mod commands;
 mod counter;
+mod duration;
 mod exit;
 mod game;
 mod insight;
@@ -75,6 +78,7 @@ mod machine;
 #[cfg_attr(not(feature = "local-sdk"), allow(dead_code, reason = "the local SDK server reads more than check -f"))]
 mod manifest;
 mod net;
+mod page;
 mod probe;
 mod query;
 mod rcon;

@@ -24,10 +24,11 @@ use crate::insight::status::{self, News, Report};
 use crate::log_lines::counted::{CountedLines, Told};
 use crate::log_lines::lines::Lines;
 use crate::log_lines::watch::Watch;
-use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
+use crate::machine::{Config, Effect, Effects, Event, Machine, Notice, Phase};
 use crate::net::deadline::Deadline;
 use crate::probe::{self, Command};
 use crate::sdk::Sdk;
+use crate::sdk::call::{Answer, Call};
 use crate::sdk::stats::CallStats;
 use crate::settings::{CounterSettings, Probe, Settings, Source, StopSettings};
 use crate::worker::{Worker, panic_message};
@@ -405,7 +406,7 @@ mod tests {
 
     use super::*;
     use crate::game::sys::Signals;
-    use crate::machine::Peer;
+    use crate::sdk::call::Peer;
     use crate::sdk::game_server::{GameServer, State};
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.

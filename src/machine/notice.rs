@@ -8,6 +8,7 @@ use std::time::Duration;
 use log::Level;
 
 use super::StopReason;
+use crate::duration::seconds;
 use crate::exit::ProcessEnd;
 
 /// A log line of the machine.
@@ -554,24 +555,4 @@ impl Notice {
             ),
         }
     }
-}
-
-impl std::fmt::Display for ProcessEnd {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Exited(code) => write!(f, "exit code {code}"),
-            Self::Signaled(signal) => write!(f, "signal {signal}"),
-        }
-    }
-}
-
-/// Seconds as people write them: `2s`, `0.5s`, `1.234s`.
-#[must_use]
-pub fn seconds(duration: Duration) -> String {
-    let millis = duration.as_millis();
-    if millis.is_multiple_of(1000) {
-        return format!("{}s", millis / 1000);
-    }
-    let text = format!("{}.{:03}", millis / 1000, millis % 1000);
-    format!("{}s", text.trim_end_matches('0'))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::super::*;
+pub(super) use crate::sdk::call::{CallError, CallErrorKind, Peer};
 use crate::sdk::game_server::{List, State};
 use crate::settings::{KeyValue, SdkMode, StopScope, StopSignal};
 
