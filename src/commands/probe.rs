@@ -16,7 +16,8 @@ pub(super) static COMMAND: Command = Command {
     summary: "one round of the liveness probes: exit 0 or 69",
     words: &[],
     details: &[
-        "For a HEALTHCHECK, or an exec probe of Kubernetes, in an image without a shell. Says which probe failed and why.",
+        "For a HEALTHCHECK, or an exec probe of Kubernetes, in an image without a shell. Says which probe failed and why. \
+         Where readiness is a line or a file alone, liveness is the life of the game's process, and it exits with 0.",
     ],
     reads: Reads::Some(liveness::ROUND),
     run,
@@ -33,6 +34,10 @@ fn round(environment: Vec<Variable>) -> ExitReason {
         Ok((settings, _)) => settings,
         Err(rejected) => return reject(&rejected),
     };
+    if settings.probes.is_empty() {
+        say("there is nothing to ask: without a liveness probe the game lives as long as its process does");
+        return ExitReason::Stopped;
+    }
     let runs_programs = settings.probes.iter().any(|probe| matches!(probe, Probe::Exec(_)));
     let launcher = match runs_programs.then(|| signals::helpers(variables)).map(|mut processes| processes.launcher()) {
         Some(Err(error)) => return refused("cannot start the thread that starts programs", &error),

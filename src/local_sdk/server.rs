@@ -315,6 +315,7 @@ impl LocalServer {
             // A deleted GameServer keeps its ports in sight, but not in use.
             if matches!(change, Change::Deleted { .. }) {
                 self.hand_back_ports(now);
+                self.print(now, "deleted", "POST /local/reset, or the page's button, makes a new GameServer");
             }
         }
         if !changes.iter().any(Change::shows) || self.watchers.is_empty() {

@@ -233,7 +233,8 @@ impl Notice {
             }
             Self::ReadyProbeOnly { .. } => "None if that is meant; else see \"NO AGONES SDK SERVER\".",
             Self::ReadyImpossible { .. } => {
-                "Find out why it got there: `kubectl describe gameserver`. Agones replaces it."
+                "Find out why it got there: `kubectl describe gameserver`. Agones replaces it; with `agones-shim local-sdk`, the \
+                 page's button and `POST /local/reset` make a new one."
             }
             Self::StateUnknown { .. } => {
                 "This version of Agones has a state that agones-shim does not know: please report it."
@@ -334,7 +335,10 @@ impl Notice {
                  its interpreter and libraries), or give the system what it lacks (pipes, threads, pseudo-terminals)."
             }
             Self::ChildEnded { .. } => "None after a stop; else the game's own log says why.",
-            Self::EndedBeforeReady { .. } => {
+            Self::StoppedByKeyboard => {
+                "None. `kill` with the shim's process number, or `docker stop`, goes through the steps of a stop."
+            }
+            Self::EndedBeforeReady { .. } | Self::EndedAtOnce => {
                 "Hold its stdin open: `AGONES_SHIM_STOP_LINE` with the game's stop command, `docker run -i`, or `stdin: true` \
                  of the container. Else see the game's own log, and its arguments."
             }
@@ -453,8 +457,10 @@ fn samples() -> Vec<Notice> {
         N::Killed { after: time },
         N::KilledGivingUp { after: time },
         N::ChildNotStarted { error: text() },
-        N::ChildEnded { end: ProcessEnd::Exited(0) },
+        N::ChildEnded { end: ProcessEnd::Exited(0), asked: true },
         N::EndedBeforeReady { stdin_ends: true },
+        N::EndedAtOnce,
+        N::StoppedByKeyboard,
         N::StartedWithoutAddress { waited: time },
         N::ArgumentsNotFilled { names: text() },
         N::ThreadDied { thread: "", message: text() },

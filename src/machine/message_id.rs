@@ -162,6 +162,8 @@ impl Notice {
             Self::ChildNotStarted { .. } => (Game, "game-not-started"),
             Self::ChildEnded { .. } => (Game, "game-ended"),
             Self::EndedBeforeReady { .. } => (Game, "game-ended-before-ready"),
+            Self::EndedAtOnce => (Game, "game-ended-at-once"),
+            Self::StoppedByKeyboard => (Stop, "stopped-by-keyboard"),
             Self::StartedWithoutAddress { .. } => (Game, "no-address"),
             Self::NotSubreaper { .. } => (Game, "not-subreaper"),
             Self::ThreadDied { .. } => (Insight, "thread-died"),

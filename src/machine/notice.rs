@@ -102,8 +102,10 @@ pub enum Notice {
     Killed { after: Duration },
     KilledGivingUp { after: Duration },
     ChildNotStarted { error: String },
-    ChildEnded { end: ProcessEnd },
+    ChildEnded { end: ProcessEnd, asked: bool },
     EndedBeforeReady { stdin_ends: bool },
+    EndedAtOnce,
+    StoppedByKeyboard,
     StartedWithoutAddress { waited: Duration },
     ArgumentsNotFilled { names: String },
     ThreadDied { thread: &'static str, message: String },
@@ -323,8 +325,8 @@ impl Notice {
             }
             Self::ScrapeFailed { name, reason } => (
                 Warn,
-                "no reading for the Counter, it keeps its value: see the settings of its source, as \
-                 AGONES_SHIM_COUNTER_METRICS_URL or AGONES_SHIM_COUNTER_LOG",
+                "no reading for the Counter, it keeps its value: see the settings of its source, AGONES_SHIM_COUNTER_METRIC \
+                 and its like",
                 vec![("counter", name.clone()), ("reason", reason.clone())],
             ),
             Self::ScrapeWorks { name, reading } => (
@@ -499,7 +501,10 @@ impl Notice {
             Self::ChildNotStarted { error } => {
                 (Error, "the game server could not be started", vec![("error", error.clone())])
             }
-            Self::ChildEnded { end } => (Info, "the game server has ended", vec![("end", end.to_string())]),
+            Self::ChildEnded { end, asked } => {
+                let level = if *asked || *end == ProcessEnd::Exited(0) { Info } else { Warn };
+                (level, "the game server has ended", vec![("end", end.to_string())])
+            }
             Self::EndedBeforeReady { stdin_ends: true } => (
                 Warn,
                 "the game server has ended with 0 before it was ready: its stdin has an end here, and many games leave when \
@@ -510,6 +515,18 @@ impl Notice {
                 Warn,
                 "the game server has ended with 0 before it was ready: its own log says why, or its arguments made it do \
                  something else than serve",
+                vec![],
+            ),
+            Self::EndedAtOnce => (
+                Warn,
+                "the game server has ended with 0 within seconds of its start: its stdin has an end here, and many games leave \
+                 when they read it (AGONES_SHIM_STOP_LINE, set to the game's own stop command, keeps it open; so do docker run -i and stdin: true)",
+                vec![],
+            ),
+            Self::StoppedByKeyboard => (
+                Info,
+                "Ctrl-C went to the game itself, as on any terminal, and it has ended of it: no hook, line or signal of a stop was \
+                 used; to see the stop that a Pod's end brings, send SIGTERM to agones-shim from another terminal",
                 vec![],
             ),
             Self::StartedWithoutAddress { waited } => (

@@ -156,6 +156,8 @@ impl Machine {
         let Some(publication) = self.publications.get_mut(source) else { return };
         match outcome {
             Ok(reading) => publication.read(reading, out),
+            // A game that stops answers no more, and that is no news.
+            Err(_) if self.stop.is_some() => {}
             Err(reason) => publication.failed(now, reason, out),
         }
     }

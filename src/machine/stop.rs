@@ -24,6 +24,9 @@ use crate::settings::SdkMode;
 /// so soon after one that counted is the same request.
 const SAME_REQUEST: Duration = Duration::from_secs(1);
 
+/// A game whose stdin has an end leaves within this time of its start, if that is what it leaves for.
+const STDIN_READ: Duration = Duration::from_secs(10);
+
 /// How a game ends when its console stops it: by itself, or of HUP, INT or QUIT, directly or through a shell.
 const ASKED_FOR: [ProcessEnd; 7] = [
     ProcessEnd::Exited(0),
@@ -204,17 +207,24 @@ impl Machine {
     }
 
     pub(super) fn child_ended(&mut self, now: Instant, end: ProcessEnd, held_terminal: bool, out: &mut Effects) {
-        out.push(Effect::Log(Notice::ChildEnded { end }));
+        // Ctrl-C, or a console's quit, reached the game by itself: that is a stop that somebody asked for.
+        let by_keyboard = held_terminal && ASKED_FOR.contains(&end);
+        out.push(Effect::Log(Notice::ChildEnded { end, asked: self.stop.is_some() || by_keyboard }));
         self.child = held_start::Child::Ended(end);
         let Self { stop, config, timers, .. } = self;
         if let Some(stop) = stop {
             return stop.child.ended(now, end, config, timers, out);
         }
+        let stdin_ends = self.config.stdin_ends;
         if end == ProcessEnd::Exited(0) && self.phase == Phase::Waiting {
-            out.push(Effect::Log(Notice::EndedBeforeReady { stdin_ends: self.config.stdin_ends }));
+            out.push(Effect::Log(Notice::EndedBeforeReady { stdin_ends }));
+        } else if end == ProcessEnd::Exited(0) && stdin_ends && now - self.started < STDIN_READ {
+            out.push(Effect::Log(Notice::EndedAtOnce));
         }
-        // Ctrl-C, or a console's quit, reached the game by itself: that is a stop that somebody asked for.
-        if held_terminal && ASKED_FOR.contains(&end) {
+        if by_keyboard {
+            if matches!(end, ProcessEnd::Signaled(2) | ProcessEnd::Exited(130)) {
+                out.push(Effect::Log(Notice::StoppedByKeyboard));
+            }
             self.begin_stop(now, StopReason::Signal, out);
             if let Some(stop) = &mut self.stop {
                 stop.signaled = Some(now);

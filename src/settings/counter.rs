@@ -83,11 +83,11 @@ static LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LOG", "REGEX", 
     .numbered(&COUNTERS);
 
 static JOIN_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_JOIN_LOG", "REGEX", pattern)
-    .help("Regular expression of lines that say that a player has come: `^(.+) joined$`. With a group for who it is, each counts once. A value by `AGONES_SHIM_COUNTER_LOG` wins")
+    .help(r"Regular expression of lines that say that a player has come: `^(\S+) joined$`. With a group for who it is, each counts once. A value by `AGONES_SHIM_COUNTER_LOG` wins")
     .numbered(&COUNTERS);
 
 static LEAVE_LOG: Setting<Pattern> = Setting::one("AGONES_SHIM_COUNTER_LEAVE_LOG", "REGEX", pattern)
-    .help("The same of lines that say that a player has gone, with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one: `^(.+) left$`")
+    .help("The same of lines that say that a player has gone, with a group where `AGONES_SHIM_COUNTER_JOIN_LOG` has one: `^(\\S+) left$`")
     .numbered(&COUNTERS);
 
 static CAPACITY: Setting<bool> = Setting::one("AGONES_SHIM_COUNTER_CAPACITY", "SWITCH", switch)
@@ -378,7 +378,7 @@ fn check_lines(mode: Mode, values: &Values, number: usize, findings: &mut Findin
     if joins.has_groups() != leaves.has_groups() {
         let (with, without) = if joins.has_groups() { (&join, &leave) } else { (&leave, &join) };
         let message = format!(
-            "has no group that says who it is, and {with} has one (write one in both, as ^(.+) joined, or (?:...) in neither)"
+            "has no group that says who it is, and {with} has one (write one in both, as ^(\\S+) joined, or (?:...) in neither)"
         );
         findings.error(without.clone(), format!("{} {message}", values.quoted(without)));
     }
@@ -450,7 +450,7 @@ fn check_list(values: &Values, findings: &mut Findings) {
     if let (Some(joins), false) = (values.get(&JOIN_LOG), values.is_set(QUERY.name())) {
         if !joins.has_groups() {
             let message = format!(
-                "{} cannot be filled: {} has no group for the name (write ^(.+) joined)",
+                "{} cannot be filled: {} has no group for the name (write ^(\\S+) joined)",
                 quote(&name),
                 JOIN_LOG.name()
             );
@@ -495,7 +495,7 @@ fn facts(values: &Values) -> Vec<Fact> {
             }
             Source::Json(JsonSource { url, count, header, .. }) => {
                 let login = if url.credentials.is_some() { LOGIN } else { "" };
-                let header = header.as_ref().map(|header| format!(", asked with the header {}: ***,", header.name));
+                let header = header.as_ref().map(|header| format!(", asked with the header {}: ***", header.name));
                 (format!("{count} of the page {url}{login}{}", header.unwrap_or_default()), String::new())
             }
             Source::Exec(argv) => (format!("what \"{}\" prints", words::shown_program(argv)), String::new()),

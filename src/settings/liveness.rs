@@ -57,7 +57,7 @@ pub(super) static SUBJECT: Subject = Subject {
 };
 
 /// What one liveness round needs.
-pub(crate) const ROUND: &[&[&dyn AnySetting]] = &[readiness::LIVING, LIVING, &[&PROBE_TIMEOUT], LOGS];
+pub(crate) const ROUND: &[&[&dyn AnySetting]] = &[readiness::LIVING, readiness::BEGUN, LIVING, &[&PROBE_TIMEOUT], LOGS];
 /// The probes of this subject.
 const LIVING: &[&dyn AnySetting] = &[&TCP, &HTTP, &QUERY, &EXEC];
 
@@ -99,7 +99,8 @@ impl LivenessSettings {
     ///
     /// # Errors
     ///
-    /// Every wrong variable that it reads, and the lack of any probe.
+    /// Every wrong variable that it reads, and the lack of any probe. None at all are left where what is set tells that the
+    /// game has begun: then the wrapper's child lives or the container does not.
     pub(crate) fn read(environment: impl IntoIterator<Item = Variable>) -> Parsed<Self> {
         read::some(ROUND, check_round, environment).map(|(values, warnings)| (Self::new(&values), warnings))
     }
@@ -110,7 +111,7 @@ fn check(_: Mode, values: &Values, findings: &mut Findings) {
 }
 
 fn check_round(values: &Values, findings: &mut Findings) {
-    if !is_any_set(values) {
+    if !is_any_set(values) && !readiness::BEGUN.iter().any(|setting| values.is_set(setting.row().variable)) {
         let message = "is not set, nor is any other probe: there is nothing to probe (write the game's port)";
         findings.error(TCP.name(), message);
     }

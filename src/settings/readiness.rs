@@ -65,6 +65,8 @@ pub(super) static SUBJECT: Subject = Subject {
 
 /// What of them also tells whether the server lives, and is read by commands that look at that alone.
 pub(super) const LIVING: &[&dyn AnySetting] = &[&TCP, &HTTP, &QUERY, &EXEC];
+/// Those that tell that the game has begun, and nothing of now.
+pub(super) const BEGUN: &[&dyn AnySetting] = &[&TEXT, &LOG, &FILE];
 
 /// The variables of readiness probes of all kinds.
 fn variables() -> [&'static str; 7] {
@@ -128,11 +130,8 @@ fn check(mode: Mode, values: &Values, findings: &mut Findings) {
         let message = "matches every line, the first one too (write what only that line has)";
         findings.warn(LOG.name(), format!("{} {message}", values.quoted(LOG.name())));
     }
-    for setting in [&TEXT, &LOG] {
-        if let Some((wrong, remedy)) = values.get(setting).and_then(|pattern| pattern.slip()) {
-            let variable = setting.name();
-            findings.warn(variable, format!("{} {wrong} ({remedy})", values.quoted(variable)));
-        }
+    if let Some((wrong, remedy)) = values.get(&LOG).and_then(|pattern| pattern.slip()) {
+        findings.warn(LOG.name(), format!("{} {wrong} ({remedy})", values.quoted(LOG.name())));
     }
     words::warn(values, &EXEC, "program", findings);
 }

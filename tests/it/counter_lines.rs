@@ -250,7 +250,7 @@ fn an_allocated_server_that_no_line_fills_is_idle_and_one_with_a_player_is_not()
     assert_eq!(sdk.state(), "Shutdown");
 }
 
-/// SPEC 12.5, by a line: the container was restarted in place, and the new game is empty.
+/// By a line: the container was restarted in place, and the new game is empty.
 #[test]
 fn a_game_that_is_started_again_under_an_allocated_gameserver_counts_from_zero() {
     let sdk = ScriptedSdk::start();
@@ -298,7 +298,6 @@ fn each_text_that_people_paste_is_ready_by_its_own_line() {
 
 const ENDED: &str = "has ended with 0 before it was ready";
 
-/// SPEC 12.2.
 #[test]
 fn a_game_that_ends_with_0_before_it_was_ready_is_a_warning_that_names_its_stdin() {
     let run = |builder: Builder| builder.set("READY_TEXT", "up").set("SDK", "off").run(secs(10));
@@ -311,9 +310,14 @@ fn a_game_that_ends_with_0_before_it_was_ready_is_a_warning_that_names_its_stdin
     let end = run(held.set("STOP_LINE", "quit"));
     let line = end.stderr.lines().find(|line| line.contains(ENDED)).expect("a warning");
     assert!(!line.contains("AGONES_SHIM_STOP_LINE"), "{line}");
+    let end = run(shim::shim().var("PATH", "/usr/bin:/bin").args(["--", "sh", "-c", "echo up; sleep 1; cat; exit 0"]));
+    let line = end.stderr.lines().find(|line| line.contains("within seconds of its start")).expect("a warning");
+    assert!(!end.stderr.contains(ENDED) && line.contains("AGONES_SHIM_STOP_LINE"), "{line}");
     for script in ["exit 3", "echo up; sleep 1; exit 0"] {
         let end = run(shim::shim().var("PATH", "/usr/bin:/bin").args(["--", "sh", "-c", script]));
         assert!(!end.stderr.contains(ENDED), "{script}: {}", end.stderr);
+        let is_crash = end.code != 0;
+        assert_eq!(end.stderr.contains("WARN  the game server has ended end="), is_crash, "{script}: {}", end.stderr);
     }
 }
 

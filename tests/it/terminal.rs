@@ -59,6 +59,7 @@ fn a_game_that_dies_of_ctrl_c_is_the_end() {
     let mut terminal = alone(["sh", "-c", "echo up; exec sleep 60"]);
     terminal.wait_for(0, "up", secs(10));
     terminal.type_in(INTERRUPT);
+    terminal.wait_for_part(0, "Ctrl-C went to the game itself", secs(10));
     assert_eq!(terminal.expect_exit(secs(10)), 130);
 }
 

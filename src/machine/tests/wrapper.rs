@@ -256,6 +256,8 @@ fn a_console_that_ends_the_game_counts_as_a_stop() {
         world.event(Event::GroupEmpty);
         world.run(5.0);
         assert_eq!(world.count("Shutdown() has landed"), 1, "{end:?}");
+        // Somebody may have typed quit; of INT it has died by Ctrl-C.
+        assert_eq!(world.count("Ctrl-C went to the game itself"), usize::from(code == 130), "{end:?}");
         assert_eq!(world.exit.map(ExitReason::code), Some(code));
     }
     let mut world = World::started(wrapper(), |_| ());

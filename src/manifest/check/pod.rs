@@ -55,13 +55,16 @@ impl<'a> Container<'a> {
 
     /// The shim is in it: its settings say so, or its command.
     pub(super) fn has_shim(&self) -> bool {
-        let is_told =
-            || self.env.variables.iter().any(|given| is_ours(&given.name, given.text.as_deref().unwrap_or_default()));
         match self.runs {
             Runs::Command => false,
-            Runs::Image => is_told(),
+            Runs::Image => self.has_settings(),
             Runs::Wrapper(_) | Runs::Sidecar => true,
         }
+    }
+
+    /// The shim is told something.
+    pub(super) fn has_settings(&self) -> bool {
+        self.env.variables.iter().any(|given| is_ours(&given.name, given.text.as_deref().unwrap_or_default()))
     }
 }
 

@@ -86,11 +86,12 @@ impl Findings<'_> {
         let container = shims.next()?;
         for other in shims {
             let (one, two) = (shortened(&container.name), shortened(&other.name));
-            self.add(
-                &TWO_SHIMS,
-                other.field.at(),
-                format!("containers {one} and {two} both have a shim (keep its settings in one)"),
-            );
+            let message = match (container.has_settings(), other.has_settings()) {
+                (true, false) => idle_shim(&one, &two),
+                (false, true) => idle_shim(&two, &one),
+                _ => format!("containers {one} and {two} both have a shim (keep its settings in one)"),
+            };
+            self.add(&TWO_SHIMS, other.field.at(), message);
         }
         self.shim(&server, container)
     }
@@ -101,7 +102,10 @@ impl Findings<'_> {
             .filter(|container| !container.is_init)
             .map(|container| shortened(&container.name))
             .collect();
-        let choices = || names.iter().take(10).map(AsRef::as_ref).collect::<Vec<_>>().join(" or ");
+        // The shim beside the game is none.
+        let is_other = |name: &str| containers.iter().all(|one| one.name != name || !matches!(one.runs, Runs::Sidecar));
+        let games = || names.iter().map(AsRef::as_ref).filter(|name| is_other(name));
+        let choices = || games().take(10).collect::<Vec<_>>().join(" or ");
         match &server.game {
             None if names.len() > 1 => {
                 let message = format!(
@@ -411,6 +415,13 @@ impl Findings<'_> {
         };
         self.add(rule, at, format!("{variable}: {name:?} is not in the GameServer's spec.{what} (write {what}: {{{name}: {declaration}}} there)"));
     }
+}
+
+fn idle_shim(told: &str, idle: &str) -> String {
+    format!(
+        "container {idle} is a shim without any setting, and {told} has settings of one (move them to {idle}; or take {idle} \
+         out, where the image of {told} starts the shim itself)"
+    )
 }
 
 fn ports<'a>(field: &Field<'a>) -> Vec<Field<'a>> {

@@ -120,6 +120,26 @@ fn table() -> Vec<(&'static str, String, String, &'static str)> {
             "containers agones-shim and third both have a shim",
         ),
         (
+            "two-shims",
+            server(
+                "container: game,",
+                &format!(
+                    "containers: [{{ name: game, env: [ {READY} ] }}, »{{ name: agones-shim, image: 'r/agones-shim:1' }}]"
+                ),
+            ),
+            two("image: 'r/agones-shim:1',", ""),
+            "container agones-shim is a shim without any setting, and game has settings of one (move them to agones-shim;",
+        ),
+        (
+            "container-missing",
+            two("image: 'r/agones-shim:1',", "")
+                .replace("container: game, ", "")
+                .replace("spec: { ", "spec: »{ ")
+                .replacen("template: { spec: »", "template: { spec: ", 1),
+            two("image: 'r/agones-shim:1',", ""),
+            "does not say which is the game (write container: game)",
+        ),
+        (
             "container-missing",
             server("", "containers: [{ name: game }, { name: other }],").replace("spec: { ", "spec: »{ ").replacen(
                 "template: { spec: »",

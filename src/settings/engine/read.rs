@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use super::row::{self, AnySetting, Default, Row, Setting};
+use super::row::{self, AnySetting, Default, Row, Setting, Shown};
 use super::unknown;
 use crate::settings::SUBJECTS;
 use crate::settings::text::plain::quote;
@@ -229,8 +229,14 @@ pub(crate) fn found(
         // Somebody cares about the value, though this mode does not: what the wrapper would not take is worth a warning.
         for setting in row::rows().filter(|setting| !reads(setting.row())) {
             let variable = setting.row().variable;
-            let value = variables.get(OsStr::new(variable));
-            for message in value.map(|value| wrong(setting, value)).unwrap_or_default() {
+            let Some(value) = variables.get(OsStr::new(variable)) else { continue };
+            let wrong = wrong(setting, value);
+            if wrong.is_empty() {
+                let remedy = "start the game with agones-shim -- PROGRAM, or unset it";
+                findings
+                    .warn(variable, format!("is set, but a sidecar has no child that it could be about ({remedy})"));
+            }
+            for message in wrong {
                 findings.warn(variable, format!("{message}; a sidecar does not read it"));
             }
         }
@@ -280,8 +286,11 @@ fn read(reads: impl Fn(&Row) -> bool, variables: &BTreeMap<OsString, OsString>) 
     for (setting, number) in row::variables().filter(|(setting, _)| reads(setting.row())) {
         let variable = setting.row().variable_of(number);
         if let Some(value) = variables.get(OsStr::new(&*variable)) {
-            for message in values.take(setting, &variable, value, None) {
-                findings.error(&*variable, message);
+            let wrong = values.take(setting, &variable, value, None);
+            match kept_quotes(setting, value) {
+                Some(message) if wrong.is_empty() => findings.warn(&*variable, message),
+                Some(message) => findings.error(&*variable, message),
+                None => wrong.into_iter().for_each(|message| findings.error(&*variable, message)),
             }
         } else if let Some((other, value)) =
             setting.row().instead.and_then(|other| Some((other, variables.get(OsStr::new(other))?)))
@@ -301,6 +310,21 @@ fn wrong(setting: &dyn AnySetting, value: &OsStr) -> Vec<String> {
         Some(text) => setting.errors(text),
         None => vec![format!("{} is not UTF-8 text", quote(&setting.row().shown(&value.to_string_lossy())))],
     }
+}
+
+/// A good value between quotes: of an env file, where they mean nothing and become a part of it. A command line is split
+/// like a shell's, which takes them away.
+fn kept_quotes(setting: &dyn AnySetting, value: &OsStr) -> Option<String> {
+    let (row, text) = (setting.row(), value.to_str()?);
+    let mark = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inner = text.strip_prefix(mark)?.strip_suffix(mark).filter(|inner| !inner.contains(mark))?;
+    let is_meant = row.shown == Shown::Command || inner.is_empty() || !setting.errors(inner).is_empty();
+    (!is_meant).then(|| {
+        let shown = row.shown(inner);
+        let remedy = format!("docker's --env-file keeps them; write {shown}");
+        let whole = quote(&format!("{mark}{shown}{mark}"));
+        format!("{whole} has quotes around it, which are a part of the value here ({remedy})")
+    })
 }
 
 fn accepted(values: Values, findings: Findings) -> Parsed<Values> {

@@ -167,6 +167,10 @@ fn a_readiness_probe_is_required_of_a_shim_alone() {
         lines(probe([])),
         ["AGONES_SHIM_LIVE_TCP: is not set, nor is any other probe: there is nothing to probe (write the game's port)"]
     );
+    for begun in ["TEXT", "LOG", "FILE"] {
+        let (settings, _) = probe(environment(&[(&format!("AGONES_SHIM_READY_{begun}"), "up")])).expect("a wrapper's");
+        assert!(settings.probes.is_empty());
+    }
 }
 
 #[test]
@@ -180,7 +184,6 @@ fn what_a_command_does_not_read_is_no_error_to_it() {
             r#"AGONES_SHIM_HUP: "x" is not stop or pass; a sidecar does not read it"#,
         ]
     );
-    assert_eq!(sidecar(with_probe(&[("AGONES_SHIM_HUP", "pass")])).map(|(_, warnings)| warnings), Ok(vec![]));
     assert_eq!(lines(wrapper(wrapper_only)).len(), 2);
 
     let everything = environment(&[
@@ -548,14 +551,10 @@ fn a_text_that_no_line_will_have_and_a_pattern_that_does_not_match_its_own_are_w
             "TEXT",
             r#""Server is up""#,
             Some(
-                "has marks around it that a line would need too (docker's --env-file keeps quotes) (write Server is up)",
+                "has quotes around it, which are a part of the value here (docker's --env-file keeps them; write Server is up)",
             ),
         ),
-        (
-            "LOG",
-            "/up/",
-            Some("has marks around it that a line would need too (docker's --env-file keeps quotes) (write up)"),
-        ),
+        ("LOG", "/up/", Some("has slashes around it, which a line would need too (write up)")),
         ("LOG", r"\[Server\] Up", None),
         ("LOG", "[Ss]erver up$", None),
         (
@@ -573,6 +572,53 @@ fn a_text_that_no_line_will_have_and_a_pattern_that_does_not_match_its_own_are_w
             wanted.map(|text| format!("{variable}: \"{value_shown}\" {text}")).into_iter().collect();
         assert_eq!(found, wanted, "{value}");
     }
+}
+
+/// Docker's --env-file keeps them, where a shell and systemd take them away.
+#[test]
+fn quotes_around_a_value_are_spoken_of_whatever_becomes_of_it() {
+    let kept = "has quotes around it, which are a part of the value here (docker's --env-file keeps them; write";
+    for (variable, value, shown, remedy) in
+        [("STOP_LINE", r#""stop""#, r#"\"stop\""#, "stop"), ("READY_FILE", "'/srv/up'", "'/srv/up'", "/srv/up")]
+    {
+        let variable = format!("AGONES_SHIM_{variable}");
+        assert_eq!(warnings(&[(&variable, value)]), [format!(r#"{variable}: "{shown}" {kept} {remedy})"#)]);
+    }
+    for (variable, value, shown, remedy) in [
+        ("READY_TCP", r#""8085""#, r#"\"8085\""#, "8085"),
+        ("STOP_LINE_TIMEOUT_SECS", "'5'", "'5'", "5"),
+        ("LABELS", "'map=dust'", "'map=dust'", "map=dust"),
+        (
+            "READY_HTTP",
+            r#""http://ann:pw@127.0.0.1:80/up""#,
+            r#"\"http://***@127.0.0.1:80/up\""#,
+            "http://***@127.0.0.1:80/up",
+        ),
+    ] {
+        let variable = format!("AGONES_SHIM_{variable}");
+        let errors = lines(wrapper(with_probe(&[("AGONES_SHIM_STOP_LINE", "stop"), (&variable, value)])));
+        assert_eq!(errors, [format!(r#"{variable}: "{shown}" {kept} {remedy})"#)]);
+    }
+    // Of a command line they are split off, a text may have some of its own, and what is wrong without them stays so.
+    assert_eq!(
+        warnings(&[("AGONES_SHIM_STOP_HOOK", r#""/srv/save""#), ("AGONES_SHIM_READY_TEXT", r#""a" or "b""#)]),
+        [""; 0]
+    );
+    let errors = lines(wrapper(with_probe(&[("AGONES_SHIM_READY_INTERVAL_SECS", r#""x""#)])));
+    assert!(errors.len() == 1 && !errors[0].contains("keeps them"), "{errors:?}");
+}
+
+#[test]
+fn a_sidecar_says_which_of_its_settings_are_the_wrappers_alone() {
+    let variables =
+        with_probe(&[("AGONES_SHIM_STOP_LINE", "stop"), ("AGONES_SHIM_STOP_HOOK", "save"), ("AGONES_SHIM_TTY", "1")]);
+    let (_, warnings) = sidecar(variables).unwrap_or_else(|rejected| panic!("{rejected}"));
+    let remedy = "(start the game with agones-shim -- PROGRAM, or unset it)";
+    let wanted = ["STOP_LINE", "TTY"]
+        .map(|name| format!("AGONES_SHIM_{name}: is set, but a sidecar has no child that it could be about {remedy}"));
+    let mut found: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+    found.sort();
+    assert_eq!(found, wanted);
 }
 
 #[test]
@@ -880,7 +926,7 @@ fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
     assert_eq!(shown(&settings.liveness.probes), ["tcp localhost:1", "exec a"]);
     assert_eq!(settings.liveness.probes[1], Probe::Exec(vec!["a".into(), "b c".into()]));
     assert_eq!(shown(&probe(mixed).expect("the same").0.probes), ["tcp localhost:1", "exec a"]);
-    assert_eq!(lines(probe(environment(&[log]))).len(), 1, "nothing to probe");
+    assert!(probe(environment(&[log])).expect("a wrapper's").0.probes.is_empty(), "its process alone tells");
 }
 
 #[test]

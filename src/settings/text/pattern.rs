@@ -88,17 +88,8 @@ impl Pattern {
     /// neither: what is wrong with it, and what to write.
     pub(crate) fn slip(&self) -> Option<(&'static str, String)> {
         let text = self.text.as_str();
-        let is_expression = self.regex.is_some();
-        let marks: &[char] = if is_expression { &['"', '\'', '/'] } else { &['"', '\''] };
-        for mark in marks {
-            if let Some(inner) =
-                text.strip_prefix(*mark).and_then(|text| text.strip_suffix(*mark)).filter(|s| !s.is_empty())
-            {
-                return Some((
-                    "has marks around it that a line would need too (docker's --env-file keeps quotes)",
-                    format!("write {inner}"),
-                ));
-            }
+        if let Some(inner) = text.strip_prefix('/').and_then(|text| text.strip_suffix('/')).filter(|s| !s.is_empty()) {
+            return Some(("has slashes around it, which a line would need too", format!("write {inner}")));
         }
         // What only an expression has.
         let is_meant =
