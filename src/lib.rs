@@ -22,8 +22,8 @@
 //!                         Stopping --Shutdown() confirmed, hook and child through--> Gone
 //! ```
 //!
-//! The rooms, from the ground up. Each imports from those above it in this table alone, so there is no circle
-//! (tests/it/rooms.rs holds that, and lists what is still left to do for it):
+//! The rooms, from the ground up. Each imports only from those above it in this table, so there is no circle
+//! (tests/it/rooms.rs holds that):
 //!
 //! | room | holds |
 //! |---|---|
@@ -35,6 +35,7 @@
 //! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
 //! | `sdk` | the SDK client, its calls, and the messages on the wire |
 //! | `machine` | every decision: events in, effects out |
+//! | `log_line` | writes a line of the machine |
 //! | `manifest` | manifests: the reader, and what of them `check -f` finds wrong |
 //! | `worker` | a thread that is told things |
 //! | `beat` | the clock of beats |
@@ -73,6 +74,7 @@ mod game;
 mod insight;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
+mod log_line;
 mod log_lines;
 mod machine;
 #[cfg_attr(not(feature = "local-sdk"), allow(dead_code, reason = "the local SDK server reads more than check -f"))]

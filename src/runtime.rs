@@ -18,9 +18,9 @@ use crate::game::arguments;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
 use crate::game::stdio::{self, ChildStdio, Stdio, Wanted};
-use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
+use crate::log_line::write;
 use crate::log_lines::counted::{CountedLines, Told};
 use crate::log_lines::lines::Lines;
 use crate::log_lines::watch::Watch;
@@ -384,20 +384,6 @@ fn line_sources(settings: &Settings, events: &Sender<Event>) -> io::Result<(Line
 /// A hook is told the child's process number.
 fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
     pid.map(|pid| ("AGONES_SHIM_CHILD_PID".into(), pid.to_string().into()))
-}
-
-/// Writes a line of the machine.
-pub fn write(notice: &Notice) {
-    let (level, message, mut fields) = notice.render();
-    fields.insert(0, (logging::ID, notice.id().to_owned()));
-    log::logger().log(
-        &log::Record::builder()
-            .level(level)
-            .target(env!("CARGO_CRATE_NAME"))
-            .args(format_args!("{message}"))
-            .key_values(&fields)
-            .build(),
-    );
 }
 
 #[cfg(test)]

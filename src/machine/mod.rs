@@ -20,7 +20,6 @@ mod health;
 mod held_start;
 mod link;
 mod list;
-mod message_id;
 mod metadata;
 mod notice;
 mod phase;
@@ -43,7 +42,7 @@ pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
 pub use effect::Effect;
 pub use event::{Event, GroupMember, PlainLine, ProbeReport, Reading};
-pub use notice::Notice;
+pub use notice::{Description, Notice};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
 
