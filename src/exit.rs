@@ -1,5 +1,7 @@
 //! Why the shim leaves, and the exit code that says so.
 
+use std::fmt;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
@@ -7,6 +9,15 @@ pub enum ProcessEnd {
     Exited(u8),
     /// Of a signal.
     Signaled(i32),
+}
+
+impl fmt::Display for ProcessEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit code {code}"),
+            Self::Signaled(signal) => write!(f, "signal {signal}"),
+        }
+    }
 }
 
 /// Why the shim leaves.

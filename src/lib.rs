@@ -22,25 +22,28 @@
 //!                         Stopping --Shutdown() confirmed, hook and child through--> Gone
 //! ```
 //!
-//! The rooms, from the ground up. Each imports from those above it in this table alone, so there is no circle
-//! (tests/it/rooms.rs holds that, and lists what is still left to do for it):
+//! The rooms, from the ground up. Each imports only from those above it in this table, so there is no circle
+//! (tests/it/rooms.rs holds that):
 //!
 //! | room | holds |
 //! |---|---|
 //! | `exit` | exit codes |
-//! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
+//! | `duration` | durations as people read them |
 //! | `net` | names, deadlines, HTTP as a client |
-//! | `sdk` | the SDK client, and the messages on the wire |
+//! | `page` | pages that a count is read from: metrics, JSON |
+//! | `query` | game server queries |
+//! | `settings` | the environment, read: one file a subject, an engine that knows none, the forms of values |
+//! | `sdk` | the SDK client, its calls, and the messages on the wire |
 //! | `machine` | every decision: events in, effects out |
+//! | `log_line` | writes a line of the machine |
 //! | `manifest` | manifests: the reader, and what of them `check -f` finds wrong |
 //! | `worker` | a thread that is told things |
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
-//! | `query` | game server queries |
-//! | `counter` | sources of readings |
-//! | `game` | processes: child, hooks, signals, terminal |
 //! | `rcon` | remote consoles, for `agones-shim rcon` |
+//! | `game` | processes: child, hooks, signals, terminal |
 //! | `probe` | readiness and liveness rounds |
+//! | `counter` | sources of readings |
 //! | `insight` | logs, status endpoint, service manager |
 //! | `runtime` | the one loop |
 //! | `local_sdk` | the local SDK server; shares the wire messages and the reader of manifests, and is a feature |
@@ -65,16 +68,19 @@
 mod beat;
 mod commands;
 mod counter;
+mod duration;
 mod exit;
 mod game;
 mod insight;
 #[cfg(feature = "local-sdk")]
 mod local_sdk;
+mod log_line;
 mod log_lines;
 mod machine;
 #[cfg_attr(not(feature = "local-sdk"), allow(dead_code, reason = "the local SDK server reads more than check -f"))]
 mod manifest;
 mod net;
+mod page;
 mod probe;
 mod query;
 mod rcon;

@@ -18,16 +18,17 @@ use crate::game::arguments;
 use crate::game::child::{Child, Ender, Processes};
 use crate::game::hook;
 use crate::game::stdio::{self, ChildStdio, Stdio, Wanted};
-use crate::insight::logging;
 use crate::insight::notify::Notifier;
 use crate::insight::status::{self, News, Report};
+use crate::log_line::write;
 use crate::log_lines::counted::{CountedLines, Told};
 use crate::log_lines::lines::Lines;
 use crate::log_lines::watch::Watch;
-use crate::machine::{Answer, Call, Config, Effect, Effects, Event, Machine, Notice, Phase};
+use crate::machine::{Config, Effect, Effects, Event, Machine, Notice, Phase};
 use crate::net::deadline::Deadline;
 use crate::probe::{self, Command};
 use crate::sdk::Sdk;
+use crate::sdk::call::{Answer, Call};
 use crate::sdk::stats::CallStats;
 use crate::settings::{CounterSettings, Probe, Settings, Source, StopSettings};
 use crate::worker::{Worker, panic_message};
@@ -385,27 +386,13 @@ fn child_pid(pid: Option<i32>) -> Option<(OsString, OsString)> {
     pid.map(|pid| ("AGONES_SHIM_CHILD_PID".into(), pid.to_string().into()))
 }
 
-/// Writes a line of the machine.
-pub fn write(notice: &Notice) {
-    let (level, message, mut fields) = notice.render();
-    fields.insert(0, (logging::ID, notice.id().to_owned()));
-    log::logger().log(
-        &log::Record::builder()
-            .level(level)
-            .target(env!("CARGO_CRATE_NAME"))
-            .args(format_args!("{message}"))
-            .key_values(&fields)
-            .build(),
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
     use crate::game::sys::Signals;
-    use crate::machine::Peer;
+    use crate::sdk::call::Peer;
     use crate::sdk::game_server::{GameServer, State};
 
     /// An SDK server's client with a bug in its beats; it tells what else was called.

@@ -5,7 +5,7 @@ pub mod counter {
     //! The metrics page.
     pub mod exposition {
         //! Its parser.
-        pub use crate::counter::exposition::{Selector, Sum, fuzz};
+        pub use crate::page::exposition::{Selector, Sum, fuzz};
     }
     pub mod lines {
         //! Lines that the game writes.
@@ -13,7 +13,7 @@ pub mod counter {
     }
     pub mod json {
         //! A page in JSON.
-        pub use crate::counter::json::fuzz;
+        pub use crate::page::json::fuzz;
     }
 }
 pub mod rcon {

@@ -12,8 +12,9 @@ use crate::game::signals::Blocked;
 use crate::game::stdio::stdin_ends;
 use crate::insight::logging;
 use crate::insight::notify::Notifier;
+use crate::log_line;
 use crate::machine::{Config, Notice, catalogue};
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::sdk::GrpcSdk;
 use crate::sdk::other_shim::{self, Mark, OtherShim};
 use crate::settings::{SdkMode, SdkSettings, Settings, Variable, Warning};
@@ -72,7 +73,7 @@ fn life(
         ..Config::new(&settings, argv.is_some(), pod_name(&environment), chance)
     };
     let notifier = Notifier::new(&environment).unwrap_or_else(|error| {
-        runtime::write(&Notice::NotifyUnusable { error: error.to_string() });
+        log_line::write(&Notice::NotifyUnusable { error: error.to_string() });
         None
     });
     let (events, received) = channel();
@@ -80,7 +81,7 @@ fn life(
         Some(_) => signals.wrapper(environment, settings.stop.hup, events.clone())?,
         None => signals.sidecar(environment, events.clone())?,
     };
-    runtime::write(&started(&settings, argv.is_some()));
+    log_line::write(&started(&settings, argv.is_some()));
     // Kept until the end: whoever comes second warns.
     let _mark = mark(&settings.sdk);
     let sdk = GrpcSdk::new(settings.sdk.endpoint.clone(), settings.sdk.call_timeout);
@@ -94,7 +95,7 @@ fn mark(sdk: &SdkSettings) -> Option<Mark> {
         return None;
     }
     other_shim::mark(&sdk.endpoint).unwrap_or_else(|OtherShim(pid)| {
-        runtime::write(&Notice::SecondShim { sdk: sdk.endpoint.to_string(), pid });
+        log_line::write(&Notice::SecondShim { sdk: sdk.endpoint.to_string(), pid });
         None
     })
 }

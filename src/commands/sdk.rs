@@ -7,7 +7,7 @@ use super::output::{print, reject, say};
 use super::{Command, Reads};
 use crate::exit::ExitReason;
 use crate::insight::logging;
-use crate::machine::CallErrorKind;
+use crate::sdk::call::CallErrorKind;
 use crate::sdk::json;
 use crate::sdk::once::{self, Reply, SdkCall};
 use crate::settings::{SdkSettings, Variable, nearest, sdk};

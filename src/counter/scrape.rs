@@ -9,13 +9,13 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use crate::counter::exposition::{Cause, MAX_READING, NoReading, Selector, Sum};
-use crate::counter::json;
 use crate::game::child::Launcher;
 use crate::machine::{Event, Reading};
 use crate::net::deadline::Deadline;
 use crate::net::http;
 use crate::net::resolve::Resolver;
+use crate::page::exposition::{Cause, MAX_READING, NoReading, Selector, Sum};
+use crate::page::json;
 use crate::probe::exec::Program;
 use crate::query::{self, Wanted};
 use crate::settings::{CounterSettings, HttpTarget, JsonSource, QueryTarget, Source};

@@ -9,9 +9,9 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use super::exposition::MAX_READING;
 use crate::log_lines::counted::{Seen, Told};
 use crate::machine::{Event, Reading};
+use crate::page::exposition::MAX_READING;
 use crate::settings::LineSource;
 use crate::worker::Worker;
 

@@ -21,8 +21,8 @@ use crate::game::spawn::{Surroundings, Variable};
 use crate::game::start_error::StartError;
 use crate::game::stdio::ChildStdio;
 use crate::game::sys::{self, Program, Signals};
+use crate::log_line;
 use crate::machine::{Event, Notice, ProcessEnd};
-use crate::runtime;
 use crate::settings::{StopScope, StopSettings};
 
 /// How long the reaper may take to end the programs of the probes.
@@ -66,7 +66,7 @@ impl Processes {
         if std::process::id() != 1
             && let Err(errno) = nix::sys::prctl::set_child_subreaper(true)
         {
-            runtime::write(&Notice::NotSubreaper { error: errno.desc().into() });
+            log_line::write(&Notice::NotSubreaper { error: errno.desc().into() });
         }
         let mut processes = Self::unstarted(mask, environment, events);
         processes.reaper = Some(reaper::start(Some(signaling), processes.events.clone())?);

@@ -13,8 +13,9 @@ use std::time::Duration;
 use nix::libc;
 use nix::sys::signal::Signal;
 
+use crate::duration::seconds;
 use crate::game::child::{Ender, Helper, NoEnd, Processes};
-use crate::machine::{Event, ProcessEnd, seconds};
+use crate::machine::{Event, ProcessEnd};
 use crate::settings::Hook;
 
 /// Between SIGTERM and SIGKILL, and once more for the kernel to carry that out.

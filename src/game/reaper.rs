@@ -23,8 +23,8 @@ use crate::game::group;
 use crate::game::job_control::Terminal;
 use crate::game::start_error::StartError;
 use crate::game::sys::{self, Lifeline, Program, Report, Signals, Spawned, Status};
+use crate::log_line;
 use crate::machine::{Event, Notice, ProcessEnd};
-use crate::runtime;
 use crate::worker::panic_message;
 
 /// How often to look, after the child's end, whether its group has a process left whose end nobody reports to us.
@@ -260,7 +260,7 @@ impl Reaper {
             {
                 terminal.take_back(child.pid);
             }
-            runtime::write(&Notice::ChildNotStarted { error: error.message });
+            log_line::write(&Notice::ChildNotStarted { error: error.message });
             let _ = self.events.send(Event::ChildNotStarted(error.reason));
         } else if let Some(child) = &mut self.child {
             child.is_started = true;

@@ -1,5 +1,5 @@
 //! What a program is started with: where it is looked for, its arguments, its environment, its mask. All that the new
-//! process needs is made here, before the fork; `sys.rs` forks, and the reaper's thread alone may ask it to.
+//! process needs is made here, before the fork; `sys::fork` forks, and the reaper's thread alone may ask it to.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

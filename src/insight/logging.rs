@@ -14,6 +14,7 @@ use env_logger::{Target, WriteStyle};
 use log::kv::{Error, Key, Value, VisitSource};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
+use crate::log_line::ID;
 use crate::machine::catalogue;
 use crate::settings::{LogFormat, LogSettings, Variable};
 
@@ -23,8 +24,6 @@ const QUEUE: usize = 1024;
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Agones' name for who wrote a line.
 const SOURCE: &str = "agones-shim";
-/// The field with a message's id: in JSON alone, since text is for people.
-pub const ID: &str = "id";
 
 /// Writes out what is queued; kept until the process leaves.
 #[derive(Debug)]

@@ -28,9 +28,9 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use self::connection::Connection;
 use self::page::Page;
+use crate::log_line::write;
 use crate::machine::{Event, Notice, Phase, Snapshot};
 use crate::net::resolve::Resolver;
-use crate::runtime::write;
 use crate::sdk::stats::CallStats;
 use crate::settings::StatusAddr;
 use crate::settings::insight::ANSWER_TIMEOUT;

@@ -5,10 +5,11 @@
 
 use std::time::Instant;
 
-use super::event::{CallError, Reading};
+use super::event::Reading;
 use super::publish::Next;
 use super::read_back::Outstanding;
 use super::{Call, CounterSnapshot, Effect, Effects, Notice};
+use crate::sdk::call::CallError;
 use crate::sdk::game_server::{Counter, GameServer};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::StopReason;
 use super::notice::Notice;
 use crate::exit::ExitReason;
-use crate::settings::KeyValue;
+use crate::sdk::call::Call;
 
 /// One thing for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,55 +50,4 @@ pub enum Effect {
     EndAllocatedHook,
     /// Leave. Nothing follows.
     Exit(ExitReason),
-}
-
-/// A call of the SDK client. Every one has a deadline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Open a new connection and see that somebody answers on it.
-    Connect {
-        /// By a beat; else by a question that changes nothing.
-        beat: bool,
-    },
-    /// Read the GameServer.
-    GetGameServer,
-    /// Ask for Ready.
-    Ready,
-    /// Ask for Allocated.
-    Allocate,
-    /// Ask for Shutdown.
-    Shutdown,
-    /// Send one beat.
-    Health,
-    /// Read the Counter of this name.
-    GetCounter(String),
-    /// Set a Counter.
-    UpdateCounter {
-        /// Its name.
-        name: String,
-        /// Never more than its capacity, as far as that is known.
-        count: i64,
-        /// `None` leaves it.
-        capacity: Option<i64>,
-    },
-    /// Read the List of this name.
-    GetList(String),
-    /// Add a value to a List.
-    AddListValue {
-        /// The List's name.
-        name: String,
-        /// What to add.
-        value: String,
-    },
-    /// Remove a value from a List.
-    RemoveListValue {
-        /// The List's name.
-        name: String,
-        /// What to remove.
-        value: String,
-    },
-    /// Set a label.
-    SetLabel(KeyValue),
-    /// Set an annotation.
-    SetAnnotation(KeyValue),
 }

@@ -7,8 +7,9 @@
 use std::time::{Duration, Instant};
 
 use super::config::{DEFAULT_HEALTH_INTERVAL, DEFAULT_PATIENCE};
-use super::event::CallError;
-use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, Phase, ProbeReport, StopReason, failures, seconds};
+use super::{Call, Effect, Effects, HealthCounts, Machine, Notice, Phase, ProbeReport, StopReason, failures};
+use crate::duration::seconds;
+use crate::sdk::call::CallError;
 use crate::settings::SdkMode;
 
 /// Fewer failed rounds than this never mean that a server is gone.

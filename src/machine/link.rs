@@ -9,11 +9,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::event::{Answer, CallError, CallErrorKind, Peer};
 use super::held_start::Child;
 use super::publish::Publication;
 use super::stop::{Stop, StopReason};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, Timer};
+use crate::sdk::call::{Answer, CallError, CallErrorKind, Peer};
 use crate::sdk::game_server::{GameServer, State};
 use crate::settings::SdkMode;
 

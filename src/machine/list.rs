@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use super::event::CallError;
 use super::publish::Next;
 use super::read_back::Outstanding;
 use super::{Call, Effect, Effects, ListSnapshot, Notice};
+use crate::sdk::call::CallError;
 use crate::sdk::game_server::{GameServer, List};
 
 /// Characters of the longest name: the protocols allow 15 to 36 bytes.

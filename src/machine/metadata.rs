@@ -6,10 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::event::{CallError, CallErrorKind};
 use super::publish::LATE_RETRY_INTERVAL;
 use super::read_back::Outstanding;
 use super::{Call, Config, Effect, Effects, Machine, Notice, Timer};
+use crate::sdk::call::{CallError, CallErrorKind};
 use crate::sdk::game_server::{GameServer, SDK_PREFIX};
 use crate::settings::KeyValue;
 

@@ -20,7 +20,6 @@ mod health;
 mod held_start;
 mod link;
 mod list;
-mod message_id;
 mod metadata;
 mod notice;
 mod phase;
@@ -41,9 +40,9 @@ use std::time::{Duration, Instant};
 
 pub use crate::exit::ProcessEnd;
 pub use config::{Config, Publishes};
-pub use effect::{Call, Effect};
-pub use event::{Answer, CallError, CallErrorKind, Event, GroupMember, Peer, PlainLine, ProbeReport, Reading};
-pub use notice::{Notice, seconds};
+pub use effect::Effect;
+pub use event::{Event, GroupMember, PlainLine, ProbeReport, Reading};
+pub use notice::{Description, Notice};
 pub use phase::Phase;
 pub use snapshot::{CounterSnapshot, HealthCounts, ListSnapshot, Round, Snapshot, StopSnapshot, View};
 
@@ -64,6 +63,7 @@ pub use self::stop::StopReason;
 use self::timers::{Timer, Timers};
 #[cfg(any(test, fuzzing))]
 use crate::exit::ExitReason;
+use crate::sdk::call::{Answer, Call};
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 

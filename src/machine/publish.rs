@@ -6,9 +6,10 @@
 use std::time::{Duration, Instant};
 
 use super::counter::CounterState;
-use super::event::{CallError, CallErrorKind, Reading};
+use super::event::Reading;
 use super::list::ListState;
 use super::{Call, Effect, Effects, Machine, Notice, Publishes, Timer};
+use crate::sdk::call::{CallError, CallErrorKind};
 use crate::sdk::game_server::{Counter, GameServer, List};
 
 /// A Counter or List that was rejected is tried again this often.

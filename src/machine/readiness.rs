@@ -8,8 +8,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::event::{CallError, CallErrorKind, PlainLine};
+use super::event::PlainLine;
 use super::{Call, Effect, Effects, Machine, Notice, Phase, ProbeReport, StopReason, Timer, failures};
+use crate::sdk::call::{CallError, CallErrorKind};
 use crate::sdk::game_server::{GameServer, State};
 
 /// Between looks while Ready() is on its way: it shows after the SDK server's batch time of 0.5 s.

@@ -31,8 +31,8 @@
 use std::time::{Duration, Instant};
 
 use super::allocation::{Change, is_allocated};
-use super::event::{CallError, CallErrorKind};
 use super::{Call, Effect, Effects, Machine, Notice, Phase, Timer};
+use crate::sdk::call::{CallError, CallErrorKind};
 use crate::sdk::game_server::{GameServer, State};
 
 /// The SDK server writes a state this long after the call for it. What shows sooner was done by somebody else.

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use self::child::{Before, Child, ChildStop};
 pub use self::reason::StopReason;
 use self::shutdown::Shutdown;
-use super::event::CallError;
 use super::{Call, Effect, Effects, GroupMember, Machine, Notice, Phase, ProcessEnd, StopSnapshot, Timer, held_start};
 use crate::exit::ExitReason;
+use crate::sdk::call::CallError;
 use crate::sdk::game_server::GameServer;
 use crate::settings::SdkMode;
 

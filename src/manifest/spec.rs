@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+pub use crate::sdk::game_server::{Counter, List};
+
 /// The largest List that Agones allows.
 pub const LIST_MAX_CAPACITY: i64 = 1000;
 
@@ -121,22 +123,4 @@ pub enum Protocol {
     Tcp,
     /// Both under one number; two entries in the status.
     TcpUdp,
-}
-
-/// A Counter's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counter {
-    /// Its count.
-    pub count: i64,
-    /// Its upper bound; 0 is a hard zero.
-    pub capacity: i64,
-}
-
-/// A List's values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct List {
-    /// How many it holds.
-    pub capacity: i64,
-    /// Each at most once, in the order in which they came.
-    pub values: Vec<String>,
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::machine::seconds;
+use crate::duration::seconds;
 
 /// No setting is longer; adding it to the clock cannot overflow.
 const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);

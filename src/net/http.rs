@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, Version, header};
 
-use crate::machine::seconds;
+use super::HttpTarget;
+use crate::duration::seconds;
 use crate::net::deadline::Deadline;
-use crate::settings::HttpTarget;
 use wire::Dialed;
 
 const USER_AGENT: &str = concat!("agones-shim/", env!("CARGO_PKG_VERSION"));

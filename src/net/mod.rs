@@ -4,5 +4,7 @@ pub mod deadline;
 mod host;
 pub mod http;
 pub mod resolve;
+mod target;
 
 pub use host::Host;
+pub use target::{Header, HttpTarget, Secret};

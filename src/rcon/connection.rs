@@ -30,7 +30,7 @@ pub(super) fn run(
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 refusal = unanswered(format!(
                     "timed out on connecting, within {}",
-                    crate::machine::seconds(deadline.within())
+                    crate::duration::seconds(deadline.within())
                 ));
                 continue;
             }

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use grpcio::{CallOption, ChannelBuilder, Client, Environment, Method, RpcStatusCode};
 
+use super::call::{CallError, CallErrorKind};
 use super::wait;
-use crate::machine::{CallError, CallErrorKind, seconds};
+use crate::duration::seconds;
 use crate::net::deadline::Deadline;
 use crate::net::http;
 use crate::net::resolve::Resolver;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use grpcio::{Client, Method};
 
 use super::Sdk;
+use super::call::{Answer, Call, CallError, CallErrorKind, Peer};
 use super::channel::{self, Watched};
 use super::game_server::{Counter, GameServer, List};
 use super::proto::{self, beta, sdk};
 use super::quiet::{self, Quiet};
-use crate::machine::{Answer, Call, CallError, CallErrorKind, Peer};
 use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::settings::{Endpoint, KeyValue};

@@ -5,6 +5,7 @@
 //! threads do not exist before something listens on the SDK server's port, so
 //! that a shim without Agones stays small.
 
+pub mod call;
 mod channel;
 mod client;
 pub mod game_server;
@@ -16,7 +17,7 @@ pub mod quiet;
 pub mod stats;
 mod wait;
 
-use crate::machine::{Answer, Call};
+use self::call::{Answer, Call};
 
 pub use self::client::GrpcSdk;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use grpcio::{Client, EnvBuilder, Environment, Method};
 
+use super::call::CallError;
 use super::channel;
-use crate::machine::CallError;
 use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::sdk::proto::{self, beta, sdk};

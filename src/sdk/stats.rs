@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::machine::{Answer, Call, CallErrorKind};
+use super::call::{Answer, Call, CallErrorKind};
 
 /// Upper bounds of the latency histogram: a healthy SDK server on loopback
 /// answers within the first, and the last is past the default call timeout.
@@ -114,7 +114,7 @@ fn place(call: &Call) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::CallError;
+    use crate::sdk::call::CallError;
     use crate::settings::KeyValue;
 
     #[test]

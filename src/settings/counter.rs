@@ -12,8 +12,8 @@ use super::text::target::{Header, HttpTarget, QueryTarget};
 use super::text::words::{self, Words};
 use super::text::{query, url};
 use super::{LOGIN, game_log, readiness};
-use crate::counter::exposition::Selector;
-use crate::counter::json::Pointer;
+use crate::page::exposition::Selector;
+use crate::page::json::Pointer;
 use crate::query::protocol::{Names, those_that};
 
 /// `AGONES_SHIM_COUNTER_METRIC` is the first Counter's, `AGONES_SHIM_COUNTER_2_METRIC` the second's.

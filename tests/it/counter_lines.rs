@@ -63,7 +63,7 @@ fn lists(sdk: &ScriptedSdk, wanted: &[&str]) {
     wait::until_true(&format!("names {wanted:?}"), SOON, || sdk.list("names") == wanted);
 }
 
-/// Cases 69 and issue 16, "nothing that a player can type": a respawn, a leave without a join, chat with a join line in it.
+/// Nothing that a player can type counts: a respawn, a leave without a join, chat with a join line in it.
 #[test]
 fn names_are_counted_once_and_fill_the_list() {
     let (sdk, mut shim) = played(by_names);

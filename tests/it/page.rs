@@ -1,4 +1,4 @@
-//! The page for people, of the local SDK server and of the status endpoint: issue 19. In a real browser where there is
+//! The page for people, of the local SDK server and of the status endpoint. In a real browser where there is
 //! one; and what a web page elsewhere must not be able to do.
 
 use std::fs;

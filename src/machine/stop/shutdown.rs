@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::event::{CallError, CallErrorKind};
 use super::super::timers::{Timer, Timers};
 use super::super::{Call, Effect, Effects, Notice};
+use crate::sdk::call::{CallError, CallErrorKind};
 use crate::sdk::game_server::GameServer;
 
 /// Between looks at the GameServer while Shutdown() is on its way.

@@ -1,4 +1,4 @@
-//! The hook of allocations (issue 8, item 5).
+//! The hook of allocations.
 
 use super::super::*;
 use super::world::*;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::super::*;
 use super::walk::{Seen, check, members, reading};
 use super::world::{config, error, not_scraped, pair, report, wrapper};
+use crate::sdk::call::{CallError, CallErrorKind, Peer};
 use crate::sdk::game_server::{Counter, List, State};
 use crate::settings::StopSignal;
 

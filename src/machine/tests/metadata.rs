@@ -1,4 +1,4 @@
-//! Labels and annotations (issue 8, item 5).
+//! Labels and annotations.
 
 use super::super::*;
 use super::world::*;

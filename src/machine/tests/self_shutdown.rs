@@ -1,4 +1,4 @@
-//! Idle and old servers (issue 8, item 5).
+//! Idle and old servers.
 
 use super::super::*;
 use super::world::*;

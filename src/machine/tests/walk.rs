@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::super::*;
 use super::world::{config, error, pair, report, wrapper};
+use crate::sdk::call::{CallErrorKind, Peer};
 use crate::sdk::game_server::{Counter, List, State};
 use crate::settings::{StopScope, StopSignal};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::super::*;
+pub(super) use crate::sdk::call::{CallError, CallErrorKind, Peer};
 use crate::sdk::game_server::{List, State};
 use crate::settings::{KeyValue, SdkMode, StopScope, StopSignal};
 
@@ -267,9 +268,9 @@ impl World {
         for effect in effects {
             match effect {
                 Effect::Log(notice) => {
-                    let (level, message, _) = notice.render();
+                    let Description { level, text, .. } = notice.describe();
                     if level != log::Level::Debug {
-                        let short: String = message.chars().take(60).collect();
+                        let short: String = text.chars().take(60).collect();
                         self.note(&format!("{} {short}", level.as_str().to_lowercase()));
                     }
                     self.notices.push(notice);

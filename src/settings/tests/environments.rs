@@ -9,21 +9,21 @@ use proptest::prelude::*;
 
 use super::super::engine::check;
 use super::super::engine::row::{all, rows};
-use super::super::{CounterSettings, Host, Hup, LogFormat, Probe, SdkMode, Secret, Source, StopScope, Warning};
+use super::super::{Host, Hup, LogFormat, Probe, SdkMode, Secret, Source, StopScope, Warning};
 use super::*;
 
-fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
+pub(super) fn environment(variables: &[(&str, &str)]) -> Vec<Variable> {
     variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// With a readiness probe, so that it is not the error.
-fn with_probe(variables: &[(&str, &str)]) -> Vec<Variable> {
+pub(super) fn with_probe(variables: &[(&str, &str)]) -> Vec<Variable> {
     let mut all = environment(variables);
     all.push(("AGONES_SHIM_READY_TCP".into(), "7777".into()));
     all
 }
 
-fn wrapper_settings(variables: &[(&str, &str)]) -> Settings {
+pub(super) fn wrapper_settings(variables: &[(&str, &str)]) -> Settings {
     match wrapper(with_probe(variables)) {
         Ok((settings, warnings)) => {
             assert_eq!(warnings, [], "{variables:?}");
@@ -33,11 +33,11 @@ fn wrapper_settings(variables: &[(&str, &str)]) -> Settings {
     }
 }
 
-fn lines<T: Debug>(parsed: Parsed<T>) -> Vec<String> {
+pub(super) fn lines<T: Debug>(parsed: Parsed<T>) -> Vec<String> {
     parsed.expect_err("something is wrong").to_string().lines().map(String::from).collect()
 }
 
-fn warnings(variables: &[(&str, &str)]) -> Vec<String> {
+pub(super) fn warnings(variables: &[(&str, &str)]) -> Vec<String> {
     let (_, warnings) = wrapper(with_probe(variables)).unwrap_or_else(|rejected| panic!("{rejected}"));
     warnings.iter().map(Warning::to_string).collect()
 }
@@ -154,26 +154,6 @@ fn all_errors_come_at_once_in_the_tables_order() {
 }
 
 #[test]
-fn a_readiness_probe_is_required_of_a_shim_alone() {
-    let none = "no readiness probe is set: for example AGONES_SHIM_READY_TCP=7777 (agones-shim --help)";
-    // An empty variable counts as unset, and liveness alone is not enough.
-    let variables = environment(&[("AGONES_SHIM_READY_TCP", ""), ("AGONES_SHIM_LIVE_TCP", "7777")]);
-    assert_eq!(lines(sidecar(variables.clone())), [none]);
-    assert_eq!(lines(wrapper(variables.clone())), [none]);
-    assert!(probe(variables).is_ok());
-    assert!(sdk([]).is_ok());
-    assert!(status([]).is_ok());
-    assert_eq!(
-        lines(probe([])),
-        ["AGONES_SHIM_LIVE_TCP: is not set, nor is any other probe: there is nothing to probe (write the game's port)"]
-    );
-    for begun in ["TEXT", "LOG", "FILE"] {
-        let (settings, _) = probe(environment(&[(&format!("AGONES_SHIM_READY_{begun}"), "up")])).expect("a wrapper's");
-        assert!(settings.probes.is_empty());
-    }
-}
-
-#[test]
 fn what_a_command_does_not_read_is_no_error_to_it() {
     let wrapper_only = with_probe(&[("AGONES_SHIM_STOP_SIGNAL", "KILL"), ("AGONES_SHIM_HUP", "x")]);
     let (_, warnings) = sidecar(wrapper_only.clone()).expect("not read");
@@ -199,74 +179,6 @@ fn what_a_command_does_not_read_is_no_error_to_it() {
     assert_eq!(names(lines(probe(everything.clone()))), ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LOG"]);
     assert_eq!(names(lines(sdk(everything.clone()))), ["AGONES_SDK_GRPC_PORT", "AGONES_SHIM_LOG"]);
     assert_eq!(names(lines(status(everything))), ["AGONES_SHIM_STATUS_ADDR", "AGONES_SHIM_LOG"]);
-}
-
-#[test]
-fn setting_any_liveness_list_replaces_the_whole_set() {
-    let ready = ("AGONES_SHIM_READY_HTTP", "http://localhost/");
-    let shown = |settings: Settings| settings.liveness.probes.iter().map(Probe::to_string).collect::<Vec<_>>();
-    assert_eq!(shown(wrapper_settings(&[ready])), ["tcp localhost:7777", "http http://localhost/"]);
-    assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_TCP", "1")])), ["tcp localhost:1"]);
-    assert_eq!(shown(wrapper_settings(&[ready, ("AGONES_SHIM_LIVE_HTTP", "http://[::1]/")])), ["http http://[::1]/"]);
-    let query = ("AGONES_SHIM_LIVE_QUERY", "a2s://:27015");
-    assert_eq!(shown(wrapper_settings(&[ready, query])), ["query a2s://localhost:27015"]);
-}
-
-#[test]
-fn a_query_alone_is_a_readiness_probe_and_the_liveness_set() {
-    let variables = || environment(&[("AGONES_SHIM_READY_QUERY", "quake3://:27960, udp://10.0.0.7:7/00")]);
-    let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
-    let wanted = ["query quake3://localhost:27960", "query udp://10.0.0.7:7/00"];
-    let (settings, warnings) = sidecar(variables()).expect("all is well");
-    assert_eq!(
-        (shown(&settings.readiness.probes), shown(&settings.liveness.probes), warnings),
-        (wanted.map(Into::into).into(), wanted.map(Into::into).into(), vec![])
-    );
-    assert_eq!(shown(&probe(variables()).expect("all is well").0.probes), wanted);
-}
-
-#[test]
-fn every_bad_item_of_a_port_list_is_named() {
-    for variable in ["AGONES_SHIM_READY_TCP", "AGONES_SHIM_LIVE_TCP"] {
-        let port = "is not a port (write a number from 1 to 65535)";
-        for (text, wanted) in [
-            ("::1:8085", vec![r#""::1:8085" is not a port or host:port (write [::1]:8085)"#.to_owned()]),
-            ("host:", vec![r#""host:" has no port (write host:7777)"#.into()]),
-            (":80", vec![r#"":80" has no host (write 80 for loopback)"#.into()]),
-            ("70000", vec![format!(r#""70000" {port}"#)]),
-            ("0", vec![format!(r#""0" {port}"#)]),
-            (
-                "a b:1",
-                vec![
-                    r#""a b:1" is not host:port: "a b" is not a host name or address (letters, digits, - and . only)"#
-                        .into(),
-                ],
-            ),
-            (
-                "8085,,",
-                vec![
-                    r#"item 2 of "8085,," is empty (remove a comma)"#.into(),
-                    r#"item 3 of "8085,," is empty (remove a comma)"#.into(),
-                ],
-            ),
-            (" ", vec![r#""" has nothing in it (leave it unset instead)"#.into()]),
-            (
-                "1,x,0",
-                vec![
-                    r#""x" is not a port or host:port (write 7777 or 127.0.0.1:7777)"#.into(),
-                    format!(r#""0" {port}"#),
-                ],
-            ),
-        ] {
-            let mut variables = environment(&[("AGONES_SHIM_READY_TCP", "1")]);
-            variables.retain(|(name, _)| name != variable);
-            variables.extend(environment(&[(variable, text)]));
-            let wanted: Vec<String> = wanted.iter().map(|message| format!("{variable}: {message}")).collect();
-            assert_eq!(lines(sidecar(variables)), wanted, "{text}");
-        }
-    }
-    let settings = wrapper_settings(&[("AGONES_SHIM_LIVE_TCP", "[::1]:8085")]);
-    assert_eq!(settings.liveness.probes[0].to_string(), "tcp [::1]:8085");
 }
 
 #[test]
@@ -346,164 +258,6 @@ fn an_unknown_name_is_a_warning_with_the_nearest_known_one() {
             "AGONES_SHIM_PORT_80_QUIC: is not a setting (--help lists them all)",
         ]
     );
-}
-
-const SOURCES: &str = "a Counter has a name and a source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG";
-
-#[test]
-fn the_three_of_a_counter_on_a_metrics_page_are_set_together_or_not_at_all() {
-    let three = [
-        ("AGONES_SHIM_COUNTER_NAME", "players"),
-        ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
-        ("AGONES_SHIM_COUNTER_METRIC", "m"),
-    ];
-    for missing in 0..3 {
-        let mut two = three.to_vec();
-        let (name, _) = two.remove(missing);
-        let (first, second) = (two[0].0, two[1].0);
-        let wanted = format!("{name}: is not set, but {first} and {second} are ({SOURCES})");
-        assert_eq!(lines(sidecar(with_probe(&two))), [wanted]);
-    }
-    // A wrong one is not a missing one.
-    let wrong = [three[0], ("AGONES_SHIM_COUNTER_METRICS_URL", "ftp://u:secret@host/"), three[2]];
-    assert_eq!(
-        lines(sidecar(with_probe(&wrong))),
-        [r#"AGONES_SHIM_COUNTER_METRICS_URL: "ftp://***@host/" is not an http:// URL"#]
-    );
-    assert!(wrapper_settings(&[("AGONES_SHIM_COUNTER_INTERVAL_SECS", "5")]).counters.is_empty());
-}
-
-#[test]
-fn what_cannot_be_meant_together_of_a_counter_is_an_error_that_names_the_variable() {
-    let name = |name: &'static str| ("AGONES_SHIM_COUNTER_NAME", name);
-    let query = |query: &'static str| ("AGONES_SHIM_COUNTER_QUERY", query);
-    let list = ("AGONES_SHIM_LIST_NAME", "names");
-    let second = ("AGONES_SHIM_COUNTER_2_NAME", "players");
-    let second_sources = SOURCES.replace("COUNTER_", "COUNTER_2_");
-    for (variables, wanted) in [
-        (vec![query("a2s://:1")], format!("AGONES_SHIM_COUNTER_NAME: is not set, but AGONES_SHIM_COUNTER_QUERY is ({SOURCES})")),
-        (
-            vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_METRIC", "m")],
-            "AGONES_SHIM_COUNTER_QUERY: is set, but AGONES_SHIM_COUNTER_METRIC is too (a Counter has one source: AGONES_SHIM_COUNTER_METRICS_URL with AGONES_SHIM_COUNTER_METRIC, AGONES_SHIM_COUNTER_QUERY, AGONES_SHIM_COUNTER_JSON_URL with AGONES_SHIM_COUNTER_JSON_COUNT, AGONES_SHIM_COUNTER_EXEC, AGONES_SHIM_COUNTER_LOG or AGONES_SHIM_COUNTER_JOIN_LOG with AGONES_SHIM_COUNTER_LEAVE_LOG)".into(),
-        ),
-        (
-            vec![name("a"), query("udp://:1/ff")],
-            r#"AGONES_SHIM_COUNTER_QUERY: "udp://:1/ff" does not say how many players there are (write a protocol that does, as a2s://:27015)"#.into(),
-        ),
-        (
-            vec![("AGONES_SHIM_COUNTER_CAPACITY", "1")],
-            r#"AGONES_SHIM_COUNTER_CAPACITY: "1" needs AGONES_SHIM_COUNTER_QUERY, whose answer has the capacity, and AGONES_SHIM_COUNTER_NAME (write 0, or unset it)"#.into(),
-        ),
-        (
-            vec![name("a"), query("a2s://:1"), ("AGONES_SHIM_COUNTER_MISSING", "zero")],
-            r#"AGONES_SHIM_COUNTER_MISSING: "zero" is about a metric, so it needs AGONES_SHIM_COUNTER_METRICS_URL (write keep, or unset it)"#.into(),
-        ),
-        (
-            vec![("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:1")],
-            format!("AGONES_SHIM_COUNTER_2_NAME: is not set, but AGONES_SHIM_COUNTER_2_QUERY is ({second_sources})"),
-        ),
-        (
-            vec![name("players"), query("a2s://:1"), second, ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:2")],
-            r#"AGONES_SHIM_COUNTER_2_NAME: "players" is the name of AGONES_SHIM_COUNTER_NAME too (a Counter has one source)"#.into(),
-        ),
-        (
-            vec![second, ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:2"), list],
-            r#"AGONES_SHIM_LIST_NAME: "names" needs AGONES_SHIM_COUNTER_QUERY: the names come with its answer (write a2s://:27015), or AGONES_SHIM_COUNTER_JOIN_LOG"#.into(),
-        ),
-        (
-            vec![query("mumble://:1"), list],
-            r#"AGONES_SHIM_LIST_NAME: "names" cannot be filled: mumble's answer has no names in it (a2s, quake3, quake and teeworlds have them)"#.into(),
-        ),
-        (
-            vec![query("minecraft://:1"), list],
-            r#"AGONES_SHIM_LIST_NAME: "names" cannot be filled: minecraft's answer names a dozen players at random (a2s, quake3, quake and teeworlds name all)"#.into(),
-        ),
-        (
-            vec![query("quake3://:1"), ("AGONES_SHIM_LIST_NAME", " names")],
-            r#"AGONES_SHIM_LIST_NAME: " names" is not the name of a List: it has a blank at an end or a control character in it"#.into(),
-        ),
-    ] {
-        assert_eq!(lines(sidecar(with_probe(&variables))), [wanted], "{variables:?}");
-    }
-    let settings = wrapper_settings(&[query("quake3://:1"), list]);
-    assert_eq!((&settings.counters[0].name, settings.counters[0].list.as_deref()), (&None, Some("names")));
-}
-
-#[test]
-fn nine_counters_are_read_in_the_order_of_their_numbers_whichever_are_left_out() {
-    let mut variables = Vec::new();
-    for number in [9, 2, 5] {
-        let name = |name: &str| format!("AGONES_SHIM_COUNTER_{number}_{name}");
-        let url = format!("http://127.0.0.1:{number}/");
-        variables.extend([
-            (name("NAME"), format!("c{number}")),
-            (name("METRICS_URL"), url),
-            (name("METRIC"), "m".into()),
-        ]);
-    }
-    let borrowed: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let counters = wrapper_settings(&borrowed).counters;
-    let names: Vec<_> = counters.iter().filter_map(|counter| counter.name.as_deref()).collect();
-    assert_eq!(names, ["c2", "c5", "c9"]);
-    assert!(counters.iter().all(|counter| counter.interval == Duration::from_secs(30)), "each has its defaults");
-}
-
-#[test]
-fn a_misspelt_numbered_name_keeps_its_number_in_the_suggestion() {
-    assert_eq!(
-        warnings(&[
-            ("AGONES_SHIM_COUNTER_0_NAME", "x"),
-            ("AGONES_SHIM_COUNTER_10_NAME", "x"),
-            ("AGONES_SHIM_COUNTER_1_NAME", "x"),
-            ("AGONES_SHIM_COUNTER_2_BANANA_SPLIT", "x"),
-            ("AGONES_SHIM_COUNTER_2_METRICS", "x"),
-            ("AGONES_SHIM_COUNTER_2_NAEM", "x"),
-            ("AGONES_SHIM_COUNTER_99999999999999999999_QUERY", "x"),
-            ("AGONES_SHIM_COUNTER2_NAME", "x"),
-        ]),
-        [
-            "AGONES_SHIM_COUNTER2_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
-            "AGONES_SHIM_COUNTER_0_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
-            "AGONES_SHIM_COUNTER_10_NAME: is not a setting (Counters are numbered from 2 to 9)",
-            "AGONES_SHIM_COUNTER_1_NAME: is not a setting (did you mean AGONES_SHIM_COUNTER_NAME?)",
-            "AGONES_SHIM_COUNTER_2_BANANA_SPLIT: is not a setting (--help lists them all)",
-            "AGONES_SHIM_COUNTER_2_METRICS: is not a setting (did you mean AGONES_SHIM_COUNTER_2_METRIC?)",
-            "AGONES_SHIM_COUNTER_2_NAEM: is not a setting (did you mean AGONES_SHIM_COUNTER_2_NAME?)",
-            "AGONES_SHIM_COUNTER_99999999999999999999_QUERY: is not a setting (Counters are numbered from 2 to 9)",
-        ]
-    );
-}
-
-#[test]
-fn a_service_that_is_called_like_a_counter_is_no_setting() {
-    assert_eq!(
-        warnings(&[
-            ("AGONES_SHIM_COUNTER_2_PORT", "tcp://10.0.0.1:80"),
-            ("AGONES_SHIM_COUNTER_2_SERVICE_HOST", "10.0.0.1"),
-            ("AGONES_SHIM_COUNTER_2_SERVICE_PORT", "80"),
-            ("AGONES_SHIM_COUNTER_2_SERVICE_PORT_HTTP", "80"),
-            ("AGONES_SHIM_COUNTER_2_PORT_80_TCP", "tcp://10.0.0.1:80"),
-            ("AGONES_SHIM_COUNTER_2_PORT_80_TCP_ADDR", "10.0.0.1"),
-        ]),
-        [""; 0]
-    );
-}
-
-#[test]
-fn a_metric_may_name_labels() {
-    let three = |metric| {
-        with_probe(&[
-            ("AGONES_SHIM_COUNTER_NAME", "players"),
-            ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
-            ("AGONES_SHIM_COUNTER_METRIC", metric),
-        ])
-    };
-    let (settings, _) = sidecar(three(r#"online{map="a,b"}"#)).expect("a selector");
-    let Source::Metrics { metric, .. } = &settings.counters[0].source else { panic!("{settings:?}") };
-    assert_eq!(metric.labels, [("map".into(), "a,b".into())]);
-    let wrong = lines(sidecar(three("9lives")));
-    assert_eq!(wrong.len(), 1);
-    assert!(wrong[0].starts_with("AGONES_SHIM_COUNTER_METRIC: '9lives' "), "{wrong:?}");
 }
 
 #[test]
@@ -619,69 +373,6 @@ fn a_sidecar_says_which_of_its_settings_are_the_wrappers_alone() {
     let mut found: Vec<String> = warnings.iter().map(Warning::to_string).collect();
     found.sort();
     assert_eq!(found, wanted);
-}
-
-#[test]
-fn idleness_needs_a_counter_to_tell() {
-    let idle = ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600");
-    assert_eq!(
-        lines(sidecar(with_probe(&[idle]))),
-        [
-            r#"AGONES_SHIM_IDLE_SHUTDOWN_SECS: "600" needs a Counter to tell that nobody is there (set AGONES_SHIM_COUNTER_NAME)"#
-        ]
-    );
-    let settings = wrapper_settings(&[
-        idle,
-        ("AGONES_SHIM_COUNTER_NAME", "players"),
-        ("AGONES_SHIM_COUNTER_METRICS_URL", "http://localhost/"),
-        ("AGONES_SHIM_COUNTER_METRIC", "m"),
-    ]);
-    assert_eq!(settings.allocation.idle_shutdown, Some(Duration::from_secs(600)));
-    // Whichever Counter has the source, and a List's source too.
-    for source in [
-        vec![("AGONES_SHIM_COUNTER_2_NAME", "players"), ("AGONES_SHIM_COUNTER_2_QUERY", "a2s://:1")],
-        vec![
-            ("AGONES_SHIM_COUNTER_9_NAME", "players"),
-            ("AGONES_SHIM_COUNTER_9_METRICS_URL", "http://localhost/"),
-            ("AGONES_SHIM_COUNTER_9_METRIC", "m"),
-        ],
-        vec![("AGONES_SHIM_LIST_NAME", "names"), ("AGONES_SHIM_COUNTER_QUERY", "a2s://:1")],
-    ] {
-        assert_eq!(warnings(&[&[idle][..], &source].concat()), [""; 0], "{source:?}");
-    }
-}
-
-#[test]
-fn players_that_allocate_need_a_counter_and_an_empty_server_has_one_way_to_go() {
-    let (on_players, empty) = (("AGONES_SHIM_ALLOCATE_ON_PLAYERS", "1"), ("AGONES_SHIM_EMPTY_READY_SECS", "300"));
-    let counter = [("AGONES_SHIM_COUNTER_NAME", "players"), ("AGONES_SHIM_COUNTER_QUERY", "a2s://:1")];
-    let errors = |variables: &[&[(&'static str, &'static str)]]| lines(sidecar(with_probe(&variables.concat())));
-    assert_eq!(
-        errors(&[&[on_players, empty]]),
-        [
-            r#"AGONES_SHIM_ALLOCATE_ON_PLAYERS: "1" needs a Counter to tell that players are on (set AGONES_SHIM_COUNTER_NAME)"#,
-            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" needs a Counter to tell that nobody is there (set AGONES_SHIM_COUNTER_NAME)"#,
-        ]
-    );
-    assert_eq!(
-        errors(&[&[empty], &counter]),
-        [
-            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" gives back what players have allocated, and nothing else (set AGONES_SHIM_ALLOCATE_ON_PLAYERS=1)"#
-        ]
-    );
-    assert_eq!(
-        errors(&[&[on_players, empty, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")], &counter]),
-        [
-            r#"AGONES_SHIM_EMPTY_READY_SECS: "300" makes an empty server Ready again, and AGONES_SHIM_IDLE_SHUTDOWN_SECS shuts it down: set one of them"#
-        ]
-    );
-    let settings = wrapper_settings(&[&[on_players, empty][..], &counter].concat());
-    assert_eq!(
-        (settings.allocation.on_players, settings.allocation.empty_ready),
-        (true, Some(Duration::from_secs(300)))
-    );
-    let settings = wrapper_settings(&[&[on_players, ("AGONES_SHIM_IDLE_SHUTDOWN_SECS", "600")][..], &counter].concat());
-    assert_eq!((settings.allocation.on_players, settings.allocation.empty_ready), (true, None));
 }
 
 #[test]
@@ -884,162 +575,4 @@ proptest! {
         };
         prop_assert!(!shown.contains("SECRET"), "{url}: {shown}");
     }
-}
-
-/// Issue 8: what of a game's beginning can be waited for, and what cannot stand for its life.
-#[test]
-fn lines_and_files_need_something_that_tells_life_beside_a_sidecar() {
-    let log = ("AGONES_SHIM_READY_LOG", "Done");
-    let file = ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game");
-    let shown = |probes: &[Probe]| probes.iter().map(Probe::to_string).collect::<Vec<_>>();
-
-    let (settings, warnings) = wrapper(environment(&[log])).expect("the child's output is there");
-    assert_eq!(
-        (shown(&settings.readiness.probes), settings.liveness.probes, warnings),
-        (vec![r#"log "Done""#.into()], vec![], vec![])
-    );
-
-    assert_eq!(
-        lines(sidecar(environment(&[log, ("AGONES_SHIM_LIVE_TCP", "1")]))),
-        ["AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_GAME_LOG_FILE is not: a sidecar cannot read what the game \
-          writes to its stdout (write the path of its log)"]
-    );
-    for (variables, variable) in [
-        (vec![log, file], "AGONES_SHIM_READY_LOG"),
-        (vec![("AGONES_SHIM_READY_FILE", "/run/ready")], "AGONES_SHIM_READY_FILE"),
-    ] {
-        let mut variables = environment(&variables);
-        assert_eq!(
-            lines(sidecar(variables.clone())),
-            [format!(
-                "{variable}: tells that the game server has begun and nothing of its end, so that a sidecar would beat \
-                 for a dead game: set a liveness probe too (AGONES_SHIM_LIVE_TCP, AGONES_SHIM_LIVE_EXEC, ...)"
-            )]
-        );
-        variables.extend(environment(&[("AGONES_SHIM_LIVE_EXEC", "check -x")]));
-        let (settings, _) = sidecar(variables).expect("a liveness probe");
-        assert_eq!(shown(&settings.liveness.probes), ["exec check"]);
-    }
-    let mixed = environment(&[log, file, ("AGONES_SHIM_READY_TCP", "1"), ("AGONES_SHIM_READY_EXEC", "a 'b c'")]);
-    let (settings, _) = sidecar(mixed.clone()).expect("TCP tells life");
-    assert_eq!(shown(&settings.readiness.probes), ["tcp localhost:1", r#"log "Done""#, "exec a"]);
-    assert_eq!(shown(&settings.liveness.probes), ["tcp localhost:1", "exec a"]);
-    assert_eq!(settings.liveness.probes[1], Probe::Exec(vec!["a".into(), "b c".into()]));
-    assert_eq!(shown(&probe(mixed).expect("the same").0.probes), ["tcp localhost:1", "exec a"]);
-    assert!(probe(environment(&[log])).expect("a wrapper's").0.probes.is_empty(), "its process alone tells");
-}
-
-#[test]
-fn how_often_and_where_means_nothing_without_a_line() {
-    let variables = [("AGONES_SHIM_READY_LOG_COUNT", "2"), ("AGONES_SHIM_GAME_LOG_FILE", "/var/log/game")];
-    assert_eq!(
-        lines(wrapper(with_probe(&variables))),
-        [
-            "AGONES_SHIM_READY_LOG_COUNT: is set, but neither AGONES_SHIM_READY_TEXT nor AGONES_SHIM_READY_LOG is: there is no \
-             line to wait for (set one of them)",
-            "AGONES_SHIM_GAME_LOG_FILE: is set, but nothing is looked for in it (set AGONES_SHIM_READY_TEXT or a \
-             COUNTER_LOG, or AGONES_SHIM_GAME_LOG_RELAY=1)"
-        ]
-    );
-    assert!(wrapper(with_probe(&[variables[1], ("AGONES_SHIM_GAME_LOG_RELAY", "1")])).is_ok());
-    assert_eq!(
-        lines(wrapper(with_probe(&[("AGONES_SHIM_GAME_LOG_RELAY", "1")]))),
-        ["AGONES_SHIM_GAME_LOG_RELAY: \"1\" needs a file to pass on (set AGONES_SHIM_GAME_LOG_FILE)"]
-    );
-    for (text, wrong) in [
-        ("0", r#""0" is not a number of lines above 0 (write 1 or more)"#),
-        ("+1", r#""+1" is not a number of lines above 0 (write 1 or more)"#),
-        ("4294967296", r#""4294967296" is too many lines (write at most 4294967295)"#),
-    ] {
-        let variables = [("AGONES_SHIM_READY_LOG", "x"), ("AGONES_SHIM_READY_LOG_COUNT", text)];
-        assert_eq!(lines(wrapper(with_probe(&variables))), [format!("AGONES_SHIM_READY_LOG_COUNT: {wrong}")]);
-    }
-}
-
-/// Issue 16: what people paste.
-#[test]
-fn a_line_is_told_by_text_or_by_a_pattern() {
-    let text = ("AGONES_SHIM_READY_TEXT", r"[Server] Startup Completed\n)! For help, type ");
-    let (settings, warnings) = wrapper(environment(&[text])).expect("good");
-    let target = settings.log_probe().expect("a line");
-    assert!(target.pattern.is_match(b"12:00 [Server] Startup Completed.") && warnings.is_empty());
-    assert_eq!(
-        lines(wrapper(environment(&[text, ("AGONES_SHIM_READY_LOG", "up")]))),
-        [
-            "AGONES_SHIM_READY_LOG: is set, but AGONES_SHIM_READY_TEXT too: a line is told by one of them (unset the other)"
-        ]
-    );
-    assert_eq!(
-        lines(sidecar(environment(&[text, ("AGONES_SHIM_LIVE_TCP", "1")]))),
-        ["AGONES_SHIM_READY_TEXT: is set, but AGONES_SHIM_GAME_LOG_FILE is not: a sidecar cannot read what the game \
-          writes to its stdout (write the path of its log)"]
-    );
-}
-
-/// Its old name was in no release, and in examples.
-#[test]
-fn a_name_of_before_is_an_error_that_names_the_new_one() {
-    let variables = [("AGONES_SHIM_READY_LOG", "up"), ("AGONES_SHIM_READY_LOG_FILE", "/log")];
-    assert_eq!(
-        lines(wrapper(environment(&variables))),
-        ["AGONES_SHIM_READY_LOG_FILE: is called AGONES_SHIM_GAME_LOG_FILE now (rename it)"]
-    );
-}
-
-#[test]
-fn a_counter_by_lines_has_patterns_that_go_together() {
-    let (name, log) = (("AGONES_SHIM_COUNTER_NAME", "players"), ("AGONES_SHIM_COUNTER_LOG", r"players: (\d+)"));
-    let (join, leave) =
-        (("AGONES_SHIM_COUNTER_JOIN_LOG", "^(.+) joined"), ("AGONES_SHIM_COUNTER_LEAVE_LOG", "^(.+) left"));
-    let list = ("AGONES_SHIM_LIST_NAME", "names");
-    for good in [&[name, log][..], &[name, join, leave], &[name, log, join, leave], &[list, join, leave]] {
-        let (settings, _) = wrapper(with_probe(good)).expect("good");
-        assert!(matches!(settings.counters[..], [CounterSettings { source: Source::Lines(_), .. }]), "{good:?}");
-    }
-    let need = |variable: &str| format!("AGONES_SHIM_COUNTER_{variable}");
-    for (wrong, variable, message) in [
-        (
-            &[name, join][..],
-            need("LEAVE_LOG"),
-            "is not set, but AGONES_SHIM_COUNTER_NAME and AGONES_SHIM_COUNTER_JOIN_LOG are",
-        ),
-        (&[name, log, leave], need("JOIN_LOG"), "is not set, but "),
-        (
-            &[join, leave],
-            need("NAME"),
-            "is not set, but AGONES_SHIM_COUNTER_JOIN_LOG and AGONES_SHIM_COUNTER_LEAVE_LOG are",
-        ),
-        (
-            &[name, log, ("AGONES_SHIM_COUNTER_EXEC", "count")],
-            need("LOG"),
-            "is set, but AGONES_SHIM_COUNTER_EXEC is too",
-        ),
-        (
-            &[name, ("AGONES_SHIM_COUNTER_LOG", "players")],
-            need("LOG"),
-            "\"players\" has no group for the number of players (write (\\d+)",
-        ),
-        (
-            &[name, join, ("AGONES_SHIM_COUNTER_LEAVE_LOG", "left")],
-            need("LEAVE_LOG"),
-            "\"left\" has no group that says who it is, and AGONES_SHIM_COUNTER_JOIN_LOG has one",
-        ),
-        (
-            &[list, ("AGONES_SHIM_COUNTER_JOIN_LOG", "in"), ("AGONES_SHIM_COUNTER_LEAVE_LOG", "out")],
-            "AGONES_SHIM_LIST_NAME".into(),
-            "\"names\" cannot be filled: AGONES_SHIM_COUNTER_JOIN_LOG has no group for the name",
-        ),
-    ] {
-        let found = lines(wrapper(with_probe(wrong)));
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].starts_with(&format!("{variable}: {message}")), "{found:?}");
-    }
-    let found = lines(sidecar(with_probe(&[name, join, leave])));
-    assert!(
-        found.len() == 2 && found.iter().all(|line| line.contains("cannot read what the game writes")),
-        "{found:?}"
-    );
-    assert!(sidecar(with_probe(&[name, join, leave, ("AGONES_SHIM_GAME_LOG_FILE", "/log")])).is_ok());
-    let numbered = [("AGONES_SHIM_COUNTER_2_NAME", "bots"), ("AGONES_SHIM_COUNTER_2_LOG", r"bots: (\d+)")];
-    assert!(wrapper(with_probe(&numbered)).is_ok());
 }

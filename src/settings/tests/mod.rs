@@ -1,7 +1,9 @@
 //! Rules that hold for every row, whole environments, and the page of `check`.
 
 mod check;
+mod counters;
 mod environments;
+mod probes;
 mod rows;
 
 use super::{LivenessSettings, LogSettings, Parsed, SdkSettings, Settings, StatusAddr, Variable, insight};

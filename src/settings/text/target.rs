@@ -6,7 +6,7 @@ use std::num::{NonZeroU16, NonZeroU32};
 
 use super::pattern::Pattern;
 use super::words::shown_program;
-pub use crate::net::Host;
+pub use crate::net::{Header, Host, HttpTarget, Secret};
 pub use crate::query::Target as QueryTarget;
 
 /// One probe, as written in a list.
@@ -54,38 +54,6 @@ pub struct TcpTarget {
     pub port: NonZeroU16,
 }
 
-/// An `http://` URL in the parts that are needed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpTarget {
-    /// As written, without user information, for logs and messages.
-    pub url: String,
-    /// `user:password` of the URL, percent-decoded, sent as Basic authorization; never logged.
-    pub credentials: Option<Secret>,
-    /// Host to connect to.
-    pub host: Host,
-    /// Port to connect to; 80 where the URL has none.
-    pub port: NonZeroU16,
-}
-
-/// A header of a request: a token, usually.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// `Authorization`, say.
-    pub name: String,
-    /// Never shown.
-    pub value: Secret,
-}
-
-/// Something that must not reach a log, the status page or `check`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
 /// Where the status endpoint listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusAddr {
@@ -98,12 +66,6 @@ pub enum StatusAddr {
 impl fmt::Display for TcpTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
-    }
-}
-
-impl fmt::Display for HttpTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.url)
     }
 }
 
