@@ -33,7 +33,7 @@ fn an_allocation_runs_the_hook_within_about_a_second_and_tells_it_everything() {
     shim.wait_for_line(READY, SOON);
     wait::until_true("the label", SOON, || sdk.get("/gameserver").body.contains("sdk-map"));
     assert_eq!(sdk.post("/local/allocate", "").status, 200);
-    shim.wait_for_line(RUNNING, secs(3));
+    shim.wait_for_line(RUNNING, secs(5));
     shim.wait_for_line(ENDED, SOON);
     for part in [
         "AGONES_GAMESERVER_NAME=",
