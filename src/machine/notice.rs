@@ -473,8 +473,8 @@ impl Notice {
             ),
             Self::RestTerminated { left } => (
                 Warn,
-                "what is left of the game server's group ignores the stop signal (a shell's background jobs ignore SIGINT), \
-                 sending SIGTERM: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
+                "some of what is left of the game server's group ignores the stop signal (a shell's background jobs ignore \
+                 SIGINT), sending SIGTERM to it: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
                 vec![("left", left.clone())],
             ),
             Self::GameStillThere { after, signal, left } => (

@@ -221,6 +221,25 @@ fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_and_is_named() {
     assert!(line.contains(" sh (ignores SIGINT)"), "{line}");
 }
 
+/// Beside one that hears it, and may be saving: that one is left alone.
+#[test]
+fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_beside_one_that_is_not() {
+    let game = "trap 'echo saved; exit 0' TERM; echo game up; while :; do sleep 0.1; done";
+    let shell = wrap(["sh", "-c", "sh -c \"$1\" & shift; \"$@\" & wait", "sh", game]);
+    let mut shim = shell.args(specimen(["signals"])).set("STOP_SIGNAL", "INT").spawn();
+    shim.wait_for_line("game up", secs(10));
+    shim.wait_for_line("ready", secs(10));
+    let line = shim.output().matching("pid ").remove(0).text;
+    let other: i32 = line["pid ".len()..].parse().expect("a pid");
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("signal 2", secs(10));
+    shim.wait_for_line("saved", secs(20));
+    shim.assert_stays(secs(1));
+    shim.assert_no_line("signal 15");
+    send(other, libc::SIGUSR2);
+    shim.expect_code(130, secs(10));
+}
+
 /// It has a handler, and may be saving: a SIGTERM could end that.
 #[test]
 fn a_game_behind_a_shell_that_hears_the_stop_signal_gets_no_other() {
