@@ -376,8 +376,8 @@ notices! {
         "the game server's first process has ended, waiting for what is left of its group";
     RestTerminated { left: String } =>
         Stop, Warn, "rest-terminated", [left],
-        "what is left of the game server's group ignores the stop signal (a shell's background jobs ignore SIGINT), \
-         sending SIGTERM: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
+        "some of what is left of the game server's group ignores the stop signal (a shell's background jobs ignore \
+         SIGINT), sending SIGTERM to it: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
         "Start the game with `exec`, or in the foreground of its script; or set `AGONES_SHIM_STOP_SIGNAL` to one \
          that it does not ignore.";
     GameStillThere { after: Duration, signal: String, left: String } =>

@@ -294,12 +294,13 @@ impl ChildStop {
         }
         self.marks = self.marks.max(passed);
         if self.rest_due.is_some_and(|due| due <= now) {
-            self.rest_due = if self.step == Step::Signal && group::has_not_been_told(members, config) {
-                out.push(Effect::TerminateGroup);
+            let not_told = if self.step == Step::Signal { group::not_told(members, config) } else { Vec::new() };
+            self.rest_due = if not_told.is_empty() {
+                Some(now + REST_INTERVAL)
+            } else {
+                out.push(Effect::TerminateMembers(not_told));
                 out.push(Effect::Log(Notice::RestTerminated { left }));
                 None
-            } else {
-                Some(now + REST_INTERVAL)
             };
         }
         self.plan_look(timers);

@@ -538,11 +538,11 @@ fn stopped_by_int() -> Config {
 /// A shell's background job ignores SIGINT. What has a handler may be saving, and SIGTERM could cut that short.
 #[test]
 fn what_is_left_of_the_group_and_was_not_told_gets_sigterm_after_five_seconds() {
-    let (deaf, saving) = (member("game", &[2, 3]), member("game", &[]));
+    let (deaf, saving) = (member("game", &[2, 3]), GroupMember { pid: 18, ..member("game", &[]) });
     for (config, group, told) in [
         (stopped_by_int(), vec![deaf.clone()], true),
         (stopped_by_int(), vec![saving.clone()], false),
-        (stopped_by_int(), vec![deaf.clone(), saving], false),
+        (stopped_by_int(), vec![deaf.clone(), saving], true),
         (stopped_by_int(), vec![member("game", &[2, 15])], false),
         (stopped_by_int(), vec![], false),
         (wrapper(), vec![deaf.clone()], false),
@@ -552,8 +552,8 @@ fn what_is_left_of_the_group_and_was_not_told_gets_sigterm_after_five_seconds() 
         world.stop();
         world.later(1.0, ended(ProcessEnd::Signaled(2)));
         world.run(60.0);
-        let wanted: &[&str] = if told { &["8.00 TERM to the group"] } else { &[] };
-        assert_eq!(world.lines(&["to the group"]), wanted, "{group:?}");
+        let wanted: &[&str] = if told { &["8.00 TERM to [17] of the group"] } else { &[] };
+        assert_eq!(world.lines(&["TERM to"]), wanted, "{group:?}");
         assert_eq!(world.count("first process has ended"), usize::from(!group.is_empty()));
     }
 }
