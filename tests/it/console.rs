@@ -117,21 +117,27 @@ fn bytes_are_passed_on_as_they_are() {
 }
 
 #[test]
-fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop() {
-    let sdk = ScriptedSdk::start();
-    let builder = wrap(["sleep", "60"]).set("SDK", "auto").set("HEALTH_INTERVAL_SECS", "0.2").sdk(&sdk);
-    let mut shim = builder.set("STOP_LINE", "stop").stdin(Stdio::piped()).spawn();
-    let mut stdin = shim.stdin().expect("piped");
-    // More than both pipes hold.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&vec![b'x'; 1 << 20])));
-    more_beats(&sdk, 5);
-    let began = Instant::now();
-    shim.signal(Signal::SIGTERM);
-    sdk.wait_for_call("Shutdown", SOON);
-    shim.expect_code(128 + 15, secs(10));
-    assert!(began.elapsed() < secs(8), "the line's own 30 s do not begin");
-    shim.wait_for_line("does not read its stdin", secs(1));
-    feeder.join().expect("it ends with the shim");
+fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop_and_nothing_of_it_is_left() {
+    for tty in [0, 1] {
+        let sdk = ScriptedSdk::start();
+        let builder = sh("sleep 61 & sleep 60").set("SDK", "auto").set("HEALTH_INTERVAL_SECS", "0.2").sdk(&sdk);
+        let mut shim = builder.set("STOP_LINE", "stop").set("TTY", tty).stdin(Stdio::piped()).spawn();
+        let mut stdin = shim.stdin().expect("piped");
+        // More than both pipes, or a terminal, hold.
+        let feeder = std::thread::spawn(move || drop(stdin.write_all(&b"some words\n".repeat(100_000))));
+        more_beats(&sdk, 5);
+        wait::until_true("a shell and two that sleep", SOON, || proc::descendants(shim.pid()).len() == 3);
+        let started = proc::descendants(shim.pid());
+        let began = Instant::now();
+        shim.signal(Signal::SIGTERM);
+        sdk.wait_for_call("Shutdown", SOON);
+        shim.expect_code(128 + 15, secs(10));
+        assert!(began.elapsed() < secs(8), "the line's own 30 s do not begin");
+        shim.wait_for_line("does not read its stdin", secs(1));
+        assert!(!started.into_iter().any(proc::is_alive), "nothing is left running");
+        assert_eq!(sdk.state(), "Shutdown");
+        feeder.join().expect("it ends with the shim");
+    }
 }
 
 #[test]
