@@ -317,6 +317,10 @@ impl Notice {
                 "Start the game with `exec`, or in the foreground of its script; or set `AGONES_SHIM_STOP_SIGNAL` to one that \
                  it does not ignore."
             }
+            Self::SignalRefused { .. } => {
+                "Start both as one user: `runAsUser` in place of `gosu` or `su-exec`, or that in front of the shim. Or add the \
+                 capability KILL to the container."
+            }
             Self::GameStillThere { .. } => {
                 "None while it saves: give it as long as that takes. Else see `left`: one that ignores the signal wants \
                  another one in `AGONES_SHIM_STOP_SIGNAL`, or a command in `AGONES_SHIM_STOP_HOOK`. Exit code 137 of the \
@@ -446,6 +450,7 @@ fn samples() -> Vec<Notice> {
         N::StopLineWritten,
         N::StopLineFailed { reason: text() },
         N::StopSignalSent { signal: text() },
+        N::SignalRefused { signal: text() },
         N::DiedOfStopSignal { signal: text() },
         N::RestOfGroup { left: text() },
         N::RestTerminated { left: text() },

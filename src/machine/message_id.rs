@@ -153,6 +153,7 @@ impl Notice {
             Self::StopLineWritten => (Stop, "stop-line-written"),
             Self::StopLineFailed { .. } => (Stop, "stop-line-failed"),
             Self::StopSignalSent { .. } => (Stop, "stop-signal-sent"),
+            Self::SignalRefused { .. } => (Stop, "signal-refused"),
             Self::DiedOfStopSignal { .. } => (Stop, "died-of-stop-signal"),
             Self::RestOfGroup { .. } => (Stop, "rest-of-group"),
             Self::RestTerminated { .. } => (Stop, "rest-terminated"),

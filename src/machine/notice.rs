@@ -94,6 +94,7 @@ pub enum Notice {
     StopLineWritten,
     StopLineFailed { reason: String },
     StopSignalSent { signal: String },
+    SignalRefused { signal: String },
     DiedOfStopSignal { signal: String },
     RestOfGroup { left: String },
     RestTerminated { left: String },
@@ -460,6 +461,11 @@ impl Notice {
             Self::StopSignalSent { signal } => {
                 (Info, "the stop signal was sent to the game server", vec![("signal", signal.clone())])
             }
+            Self::SignalRefused { signal } => (
+                Warn,
+                "the game server runs as another user, whom the shim may not signal",
+                vec![("signal", signal.clone())],
+            ),
             Self::DiedOfStopSignal { signal } => (
                 Info,
                 "the game server has died of the stop signal at once, without a handler that could have saved anything: \

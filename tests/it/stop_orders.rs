@@ -195,5 +195,5 @@ fn whatever_the_order_the_game_has_its_line_and_agones_has_shutdown() {
         }
     });
     let wrong = wrong.into_inner().expect("no panic held it");
-    assert!(wrong.is_empty(), "{} of 150 went wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} things went wrong in 150 stops:\n{}", wrong.len(), wrong.join("\n"));
 }
