@@ -174,5 +174,6 @@ fn it_needs_neither_root_nor_a_capability_nor_a_file_to_write_to() {
     options.extend(CONFINED);
     let pod = Pod::new("confined", &options, &SHIM);
     pod.stops_saved();
-    assert!(pod.game.logs().contains("uid 1000, the shim is agones-shim, 1"), "{}", pod.game.logs());
+    let log = pod.game.logs();
+    assert!(log.contains("uid 1000, the shim is agones-shim, 1") && log.contains("a terminal of 50 200"), "{log}");
 }
