@@ -6,13 +6,17 @@ endif()
 
 set(agones_shim_files "${CMAKE_CURRENT_LIST_DIR}")
 
-# In the sources of grpc_unsecure, one file in place of another.
+# In the sources of grpc_unsecure, one file in place of another: where that one stood, as the batches of a unity build
+# are counted off, and not every sixteen files go together.
 function(agones_shim_replace theirs ours)
   get_target_property(sources grpc_unsecure SOURCES)
+  list(FIND sources "${theirs}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "agones-shim: gRPC has no ${theirs}: look again at what takes its place")
+  endif()
+  list(INSERT sources ${place} "${ours}")
   list(REMOVE_ITEM sources "${theirs}")
-  list(APPEND sources "${ours}")
   set_target_properties(grpc_unsecure PROPERTIES SOURCES "${sources}")
-  set_source_files_properties("${ours}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # gRPC's executor without the thread that looks up names: among the parts of what is shipped is none that asks it to.
@@ -34,6 +38,7 @@ function(agones_shim_unity)
   # build for tests keeps gRPC's: their clients dial by name.
   if(NOT "$ENV{TARGET}" STREQUAL "$ENV{HOST}")
     agones_shim_replace(src/core/plugin_registry/grpc_plugin_registry.cc "${agones_shim_files}/plugin_registry.cc")
+    set_source_files_properties("${agones_shim_files}/plugin_registry.cc" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     agones_shim_replace(src/core/lib/event_engine/default_event_engine_factory.cc "${agones_shim_files}/event_engine.cc")
     agones_shim_executor()
   endif()
