@@ -396,7 +396,7 @@ fn signal_game(target: c_int, signal: c_int) {
     let outcome = sys::kill(target, signal);
     if outcome.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)) {
         let signal = Signal::try_from(signal).map_or_else(|_| signal.to_string(), |known| known.as_str().to_owned());
-        runtime::write(&Notice::SignalRefused { signal });
+        log_line::write(&Notice::SignalRefused { signal });
     }
 }
 
