@@ -157,12 +157,10 @@ fn what_a_game_on_a_terminal_leaves_unread_costs_nothing_once_it_has_ended() {
     let feeder = std::thread::spawn(move || drop(stdin.write_all(&b"some words\n".repeat(100_000))));
     wait::until_true("a full terminal", SOON, || shim.count_lines("some words") > 300);
     let is_game = |pid: &i32| proc::runs(*pid, Path::new("/usr/bin/sleep"));
-    let game: Vec<i32> = proc::descendants(shim.pid()).into_iter().filter(is_game).collect();
+    let game = wait::until("the game", SOON, || proc::descendants(shim.pid()).into_iter().find(is_game));
     shim.signal(Signal::SIGTERM);
     shim.wait_for_line("stopping", SOON);
-    for pid in game {
-        crate::support::specimen::send(pid, nix::libc::SIGKILL);
-    }
+    crate::support::specimen::send(game, nix::libc::SIGKILL);
     shim.wait_for_line("the game server has ended", SOON);
     let before = proc::ticks(shim.pid());
     shim.assert_stays(secs(2));
