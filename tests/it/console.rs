@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -145,6 +146,29 @@ fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop_and_nothing_
         assert_eq!(sdk.state(), "Shutdown");
         feeder.join().expect("it ends with the shim");
     }
+}
+
+/// A terminal that nobody has open any more takes nothing, and gives no error.
+#[test]
+fn what_a_game_on_a_terminal_leaves_unread_costs_nothing_once_it_has_ended() {
+    let builder = wrap(["sleep", "60"]).set("STOP_LINE", "stop").set("TTY", 1).stdin(Stdio::piped());
+    let builder = builder.set("STOP_HOOK", "sleep 4").set("STOP_HOOK_TIMEOUT_SECS", 20);
+    let mut shim = builder.spawn();
+    let mut stdin = shim.stdin().expect("piped");
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&b"some words\n".repeat(100_000))));
+    wait::until_true("a full terminal", SOON, || shim.count_lines("some words") > 300);
+    let is_game = |pid: &i32| proc::runs(*pid, Path::new("/usr/bin/sleep"));
+    let game = wait::until("the game", SOON, || proc::descendants(shim.pid()).into_iter().find(is_game));
+    shim.signal(Signal::SIGTERM);
+    shim.wait_for_line("stopping", SOON);
+    crate::support::specimen::send(game, nix::libc::SIGKILL);
+    shim.wait_for_line("the game server has ended", SOON);
+    let before = proc::ticks(shim.pid());
+    shim.assert_stays(secs(2));
+    let ticks = proc::ticks(shim.pid()) - before;
+    assert!(ticks < 50, "{ticks} hundredths of a second in two seconds of waiting for the hook");
+    shim.expect_code(128 + 9, SOON);
+    feeder.join().expect("it ends with the shim");
 }
 
 #[test]

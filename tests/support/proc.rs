@@ -12,6 +12,13 @@ pub fn fd_count(pid: i32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
 }
 
+/// Time on a processor, in ticks of a hundredth of a second; 0 when the process is gone.
+pub fn ticks(pid: i32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    behind_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
+
 /// Threads; 0 when the process is gone.
 pub fn threads(pid: i32) -> u64 {
     status_number(pid, "Threads:")

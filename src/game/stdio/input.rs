@@ -135,7 +135,7 @@ impl Stream {
     }
 
     /// Waits until it was woken, there is something to read, or room for what was read; or for the keyboard's turn.
-    fn wait(&self, is_ours: bool) -> [bool; 3] {
+    fn wait(&mut self, is_ours: bool) -> [bool; 3] {
         let timeout = self.keyboard.as_ref().map_or(PollTimeout::NONE, |_| Keyboard::INTERVAL.into());
         let mut fds = vec![PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
         let reads = self.own_is_open && is_ours && self.pending.is_empty() && self.game.is_some();
@@ -148,7 +148,17 @@ impl Stream {
         }
         let _ = poll(&mut fds, timeout);
         let other = fds.get(1).is_some_and(|fd| fd.any() == Some(true));
-        [fds[0].any() == Some(true), reads && other, !reads && other]
+        let [is_woken, is_gone] = [fds[0].any() == Some(true), !reads && fds.get(1).is_some_and(is_hung_up)];
+        if is_gone {
+            self.game_is_gone();
+        }
+        [is_woken, reads && other, !reads && other && !is_gone]
+    }
+
+    /// Nobody will read what there is.
+    fn game_is_gone(&mut self) {
+        self.game = None;
+        self.pending.clear();
     }
 
     fn read_own(&mut self) {
@@ -184,10 +194,7 @@ impl Stream {
                 }
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return,
-                Err(_) => {
-                    self.game = None;
-                    self.pending.clear();
-                }
+                Err(_) => self.game_is_gone(),
             }
         }
     }
@@ -213,7 +220,11 @@ impl Stream {
                 return Err(format!("the game does not read its stdin: {deadline}"));
             };
             let left = PollTimeout::try_from(left.max(Duration::from_millis(1))).unwrap_or(PollTimeout::MAX);
-            let _ = poll(&mut [PollFd::new(game.as_fd(), PollFlags::POLLOUT)], left);
+            let mut fds = [PollFd::new(game.as_fd(), PollFlags::POLLOUT)];
+            let _ = poll(&mut fds, left);
+            if is_hung_up(&fds[0]) {
+                self.game_is_gone();
+            }
         }
     }
 
@@ -223,4 +234,9 @@ impl Stream {
             self.own_is_open = false;
         }
     }
+}
+
+/// A terminal that its last user has closed: it takes nothing any more, and says so by no error.
+fn is_hung_up(fd: &PollFd) -> bool {
+    fd.revents().is_some_and(|events| events.contains(PollFlags::POLLHUP) && !events.contains(PollFlags::POLLOUT))
 }
