@@ -261,6 +261,7 @@ impl<S: Sdk> Runtime<S> {
             Effect::StartChild(variables) => self.start_child(variables),
             Effect::SendStopSignal => self.to_child(Child::send_stop_signal),
             Effect::TerminateGroup => self.to_child(|child, _| child.terminate_group()),
+            Effect::TerminateMembers(pids) => self.to_child(|child, _| child.terminate_members(pids)),
             Effect::Kill => self.to_child(Child::kill),
             Effect::ListGroup => self.to_child(|child, _| child.list_group()),
             Effect::WriteStopLine => self.write_stop_line(),

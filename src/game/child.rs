@@ -219,6 +219,11 @@ impl Child {
         ask(&self.reaper, Command::SignalGroup(libc::SIGTERM));
     }
 
+    /// Sends SIGTERM to these of the child's group.
+    pub fn terminate_members(&self, pids: Vec<i32>) {
+        ask(&self.reaper, Command::SignalMembers(pids, libc::SIGTERM));
+    }
+
     /// Sends SIGKILL to what is left of the child's group, or to the child alone.
     pub fn kill(&self, stop: &StopSettings) {
         ask(&self.reaper, Command::signal(stop.scope, libc::SIGKILL));

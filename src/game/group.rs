@@ -3,10 +3,12 @@
 //! Reads files that the kernel fills without waiting for anybody. What cannot be read (another user's, with hidepid) is
 //! not shown; nothing is concluded from that.
 
+use std::ffi::c_int;
 use std::fs;
 
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgid};
 
+use crate::game::sys;
 use crate::machine::GroupMember;
 
 /// A process as its `stat` has it.
@@ -24,6 +26,16 @@ pub(super) fn members(group: Pid) -> Vec<GroupMember> {
         .collect();
     members.sort_by_key(|member| member.pid);
     members
+}
+
+/// Signals these, where they are members: the number of one that has ended may be another's by now.
+pub(super) fn signal(group: Pid, pids: &[i32], signal: c_int) {
+    for &pid in pids {
+        if getpgid(Some(Pid::from_raw(pid))) == Ok(group) {
+            // It may have ended just now.
+            let _ = sys::kill(pid, signal);
+        }
+    }
 }
 
 /// It has members, and all of them have ended and wait for parents that do not reap them.

@@ -66,6 +66,8 @@ pub(crate) enum Command {
     SignalChild(c_int),
     /// Signal the child's group, unless it is empty.
     SignalGroup(c_int),
+    /// Signal these processes, where they are still of the child's group.
+    SignalMembers(Vec<i32>, c_int),
     /// Stop the child and this process, as Ctrl-Z would, and let both go on.
     Suspend(Sender<()>),
     /// Report who is left of the child's group.
@@ -224,6 +226,11 @@ impl Reaper {
             }
             Command::SignalChild(signal) => self.signal_child(signal),
             Command::SignalGroup(signal) => self.signal_group(signal),
+            Command::SignalMembers(pids, signal) => {
+                if let Some(child) = &self.child {
+                    group::signal(child.pid, &pids, signal);
+                }
+            }
             Command::Suspend(answer) => {
                 self.suspend();
                 let _ = answer.send(());

@@ -20,8 +20,16 @@ pub(super) struct Allocation {
     hook_running: bool,
     /// An allocation that came while the hook ran for another.
     next_hook: Option<Variables>,
-    /// Allocate() was called by the shim itself over this value of `last_allocated`.
-    expected: Option<String>,
+    /// The SDK server has an Allocate() of the shim's own, or may have it, and has not been seen to write it.
+    expected: Option<Expected>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Expected {
+    /// `last-allocated` before it.
+    over: String,
+    /// Of the link, when it was called: while this lasts, so does the server that has it.
+    generation: u64,
 }
 
 /// What a look shows, compared with the one before.
@@ -61,17 +69,20 @@ impl Machine {
         }
     }
 
-    /// What the next look shows as another allocation of a GameServer that is Allocated is the shim's own.
-    pub(super) fn expect_own_allocation(&mut self, game_server: &GameServer) {
-        self.allocation.expected = Some(game_server.last_allocated().to_owned());
+    /// What the next look shows as another allocation than this one is the shim's own.
+    pub(super) fn expect_own_allocation(&mut self, over: String) {
+        self.allocation.expected = Some(Expected { over, generation: self.link.generation });
     }
 
+    /// Another SDK server than the one that had the call will not write it: what comes after the first look at that one
+    /// is somebody else's.
     fn is_own_allocation(&mut self, game_server: &GameServer) -> bool {
-        let own = self
-            .allocation
-            .expected
-            .take_if(|before| is_allocated(game_server) && game_server.last_allocated() != before.as_str());
-        own.is_some()
+        let Some(Expected { over, generation }) = &self.allocation.expected else { return false };
+        let shows = is_allocated(game_server) && game_server.last_allocated() != over.as_str();
+        if shows || *generation != self.link.generation {
+            self.allocation.expected = None;
+        }
+        shows
     }
 
     fn change(&self, game_server: &GameServer) -> Change {

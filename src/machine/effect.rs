@@ -36,6 +36,8 @@ pub enum Effect {
     SendStopSignal,
     /// Wrapper: send SIGTERM to what is left of the child's group.
     TerminateGroup,
+    /// Wrapper: send SIGTERM to these of the child's group.
+    TerminateMembers(Vec<i32>),
     /// Wrapper: send SIGKILL to the child (its group, or alone).
     Kill,
     /// Wrapper: tell who is left of the child's group; answered by [`super::Event::GroupListed`].

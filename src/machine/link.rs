@@ -314,6 +314,11 @@ impl Machine {
             && self.stop.is_none()
             && game_server.state.is_ready_or_later()
             && !starts_ready;
+        let is_over = |seen: &GameServer| seen.deleting || seen.state.is_final();
+        let is_news = is_over(game_server) && !self.game_server.as_ref().is_some_and(is_over);
+        if is_news && self.phase == Phase::Ready && self.stop.is_none() {
+            out.push(Effect::Log(Notice::GivenUp { state: game_server.state_in_words().into() }));
+        }
         self.game_server = Some(game_server.clone());
         let interval = self.health_interval();
         if interval != before {

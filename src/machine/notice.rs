@@ -55,6 +55,11 @@ notices! {
     SdkAttemptFailed { error: String } =>
         Sdk, Debug, "sdk-attempt-failed", [error],
         "the SDK server cannot be reached yet";
+    GivenUp { state: String } =>
+        Health, Warn, "gameserver-given-up", [state],
+        "Agones has given this GameServer up and deletes it; the game goes on until its Pod is stopped",
+        "Unhealthy: beats stayed away, or a container failed (`kubectl describe gameserver`). Shutdown, or being \
+         deleted: somebody asked for it: a scale-down, `kubectl delete`, another shim.";
     SdkLost { error: String } =>
         Sdk, Warn, "sdk-lost", [error],
         "the SDK server is lost, trying again every second",
@@ -330,6 +335,10 @@ notices! {
         Stop, Info, "shutdown-no-sdk", [error],
         "no SDK server was ever reached: Shutdown() is not waited for",
         "None outside a cluster. Inside: see \"NO AGONES SDK SERVER\".";
+    HookStarted =>
+        Stop, Info, "stop-hook-started", [],
+        "the stop hook was started",
+        "None, unless it is the last line before exit code 137: then the hook had the whole grace period.";
     HookEnded =>
         Stop, Info, "stop-hook-ended", [],
         "the stop hook has ended";
@@ -337,9 +346,17 @@ notices! {
         Stop, Warn, "stop-hook-failed", [reason],
         "the stop hook failed, stopping all the same",
         "See `reason`: run the hook by hand; raise `AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS` if it needs longer.";
-    StopLineWritten =>
-        Stop, Info, "stop-line-written", [],
-        "the stop line was written to the game server's stdin";
+    StopLineWritten { within: Duration } =>
+        Stop, Info, "stop-line-written", [within],
+        "the stop line was written to the game server's stdin",
+        "None, unless it is the last line before exit code 137: then the save takes longer than the grace period of the \
+         Pod or the container.";
+    StopLineTimedOut { after: Duration } =>
+        Stop, Warn, "stop-line-timed-out", [after],
+        "the game server has not ended in time after the stop line, and the stop signal may cut its save short \
+         (AGONES_SHIM_STOP_LINE_TIMEOUT_SECS gives it longer, AGONES_SHIM_STOP_SIGNAL=none all the time there is)",
+        "Raise `AGONES_SHIM_STOP_LINE_TIMEOUT_SECS` above the longest save, and the grace period above that; or see \
+         whether the game reads its console at all.";
     StopLineFailed { reason: String } =>
         Stop, Warn, "stop-line-failed", [reason],
         "the stop line could not be written to the game server's stdin, sending the stop signal",
@@ -359,8 +376,8 @@ notices! {
         "the game server's first process has ended, waiting for what is left of its group";
     RestTerminated { left: String } =>
         Stop, Warn, "rest-terminated", [left],
-        "what is left of the game server's group ignores the stop signal (a shell's background jobs ignore SIGINT), \
-         sending SIGTERM: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
+        "some of what is left of the game server's group ignores the stop signal (a shell's background jobs ignore \
+         SIGINT), sending SIGTERM to it: see AGONES_SHIM_STOP_SIGNAL, or start the game with exec",
         "Start the game with `exec`, or in the foreground of its script; or set `AGONES_SHIM_STOP_SIGNAL` to one \
          that it does not ignore.";
     GameStillThere { after: Duration, signal: String, left: String } =>

@@ -51,7 +51,10 @@ enum Step {
     /// Ready() is on its way, or another called it: looks until it shows.
     Confirming { look: bool },
     /// Allocate() is to be called: the state was read just now, and an own Ready() is about to undo it.
-    KeepAllocation,
+    KeepAllocation {
+        /// `last-allocated` of it.
+        over: String,
+    },
     /// Agones has it.
     Confirmed,
 }
@@ -151,17 +154,17 @@ impl Readiness {
     }
 
     pub(super) fn next_call(&self) -> Option<Call> {
-        match self.step {
+        match &self.step {
             Step::Look | Step::Confirming { look: true } => Some(Call::GetGameServer),
             Step::Call => Some(Call::Ready),
-            Step::KeepAllocation => Some(Call::Allocate),
+            Step::KeepAllocation { .. } => Some(Call::Allocate),
             _ => None,
         }
     }
 
     /// The next call changes the state that a look has just shown: nothing may come between.
     pub(super) fn is_urgent(&self) -> bool {
-        matches!(self.step, Step::Call | Step::KeepAllocation)
+        matches!(self.step, Step::Call | Step::KeepAllocation { .. })
     }
 
     /// It decides by the next look.
@@ -334,8 +337,7 @@ impl Machine {
         out: &mut Effects,
     ) {
         let readiness = &mut self.readiness;
-        let waits = matches!(readiness.step, Step::Look | Step::Call | Step::Confirming { .. } | Step::KeepAllocation);
-        if !waits {
+        if matches!(readiness.step, Step::Idle | Step::AwaitingRound | Step::Pausing | Step::Confirmed) {
             return;
         }
         let game_server = match outcome {
@@ -351,7 +353,7 @@ impl Machine {
         readiness.error = None;
         let held_up = std::mem::replace(&mut readiness.held_up, now - began >= HELD_UP);
         if game_server.is_condemned() {
-            let state = if game_server.deleting { "being deleted" } else { game_server.state.as_str() };
+            let state = game_server.state_in_words();
             readiness.warn_once(&game_server.state, Notice::ReadyImpossible { state: state.into() }, out);
             return self.pause_until(now + SLOW_LOOK_INTERVAL);
         }
@@ -433,8 +435,7 @@ impl Machine {
                     return self.does_not_show(now, "Allocated", out);
                 }
                 if age < ALLOCATION_AT_RISK && !std::mem::replace(&mut sent.allocation_kept, true) {
-                    self.readiness.step = Step::KeepAllocation;
-                    self.expect_own_allocation(game_server);
+                    self.readiness.step = Step::KeepAllocation { over: game_server.last_allocated().to_owned() };
                     return out.push(Effect::Log(Notice::AllocationAtRisk { after: age }));
                 }
             } else if age < BATCH_TIME {
@@ -503,6 +504,13 @@ impl Machine {
     ) {
         if self.self_allocate_answered(now, began, &outcome, out) {
             return;
+        }
+        // Without an answer it may be in the queue all the same.
+        let refused = outcome.as_ref().is_err_and(|error| error.kind != CallErrorKind::DeadlineExceeded);
+        if let Step::KeepAllocation { over } = &self.readiness.step
+            && !refused
+        {
+            self.expect_own_allocation(over.clone());
         }
         if let Err(error) = outcome {
             out.push(Effect::Log(Notice::AllocateFailed { error: error.message }));

@@ -215,7 +215,7 @@ impl Machine {
             (Owner::Nobody, Step::Confirming(_)) => {
                 // It came first; what the SDK server is about to write over it is no other allocation.
                 this.owner = Owner::Other;
-                self.expect_own_allocation(game_server);
+                self.expect_own_allocation(shown.to_owned());
             }
             (Owner::Other, step) => {
                 if matches!(step, Step::Confirming(sent) if now - sent.at >= BATCH_TIME) {

@@ -135,6 +135,7 @@ impl Machine {
         let hook = self.config.stop_hook && has_game;
         if hook {
             out.push(Effect::StartStopHook(reason));
+            out.push(Effect::Log(Notice::HookStarted));
         }
         let bound = reason.wants_shutdown() && self.config.sdk != SdkMode::Off;
         let bound = bound.then_some(self.config.shutdown_timeout);
@@ -260,7 +261,7 @@ impl Machine {
         match timer {
             Timer::ShutdownStep => stop.shutdown.step_due(),
             Timer::ShutdownBound => stop.shutdown.bound_passed(config.shutdown_timeout, link.up, out),
-            Timer::StopLine => stop.child.line_due(),
+            Timer::StopLine => stop.child.line_timed_out(config, out),
             Timer::GroupLook => stop.child.look_due(out),
             Timer::Kill => stop.child.kill_due(now, config, timers, out),
             Timer::Leave => stop.child.leave_due(),

@@ -88,13 +88,49 @@ pub(super) fn ask<Q, R: Unpin>(
     request: &Q,
     deadline: Deadline,
 ) -> Result<R, CallError> {
+    answer(client, method, request, deadline)?.map_err(|error| call_error(&error, deadline))
+}
+
+/// Asks what no server knows the answer to: that it says so shows that it speaks gRPC. To what is no gRPC, the client
+/// itself makes up an error.
+pub(super) fn greet<Q, R: Unpin>(
+    client: &Client,
+    method: &Method<Q, R>,
+    request: &Q,
+    deadline: Deadline,
+) -> Result<(), CallError> {
+    match answer(client, method, request, deadline)? {
+        Err(grpcio::Error::RpcFailure(status)) if MADE_UP.contains(&status.code()) => {
+            Err(unavailable("what answers there does not speak gRPC (is it the SDK server's gRPC port?)".into()))
+        }
+        Err(error) => match call_error(&error, deadline) {
+            // What it says does not matter, as long as it speaks.
+            error if error.kind == CallErrorKind::Rejected => Ok(()),
+            CallError { kind: CallErrorKind::Unavailable, message } => {
+                Err(unavailable(format!("{message} before any answer (is it the SDK server's gRPC port?)")))
+            }
+            error => Err(error),
+        },
+        Ok(_) => Ok(()),
+    }
+}
+
+/// How a call ends on a connection that carries something else.
+const MADE_UP: [RpcStatusCode; 2] = [RpcStatusCode::INTERNAL, RpcStatusCode::UNKNOWN];
+
+/// The answer, if it comes in time.
+fn answer<Q, R: Unpin>(
+    client: &Client,
+    method: &Method<Q, R>,
+    request: &Q,
+    deadline: Deadline,
+) -> Result<grpcio::Result<R>, CallError> {
     let call = client.unary_call_async(method, request, CallOption::default());
     let mut answer = call.map_err(|error| call_error(&error, deadline))?;
-    let Some(outcome) = wait::wait(&mut answer, deadline) else {
+    wait::wait(&mut answer, deadline).ok_or_else(|| {
         answer.cancel();
-        return Err(late(deadline));
-    };
-    outcome.map_err(|error| call_error(&error, deadline))
+        late(deadline)
+    })
 }
 
 fn unavailable(message: String) -> CallError {

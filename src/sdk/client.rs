@@ -46,11 +46,7 @@ impl GrpcSdk {
         if beat {
             channel::ask(client, &proto::HEALTH, &sdk::Empty {}, deadline)?;
         } else {
-            match channel::ask(client, &proto::IS_ANYBODY_THERE, &sdk::Empty {}, deadline) {
-                Err(error) if error.kind != CallErrorKind::Rejected => return Err(error),
-                // What it says does not matter, as long as it speaks.
-                _ => {}
-            }
+            channel::greet(client, &proto::IS_ANYBODY_THERE, &sdk::Empty {}, deadline)?;
         }
         let before = self.connection.replace(connection);
         Ok(if before.is_some_and(|before| !before.has_ended()) { Peer::Same } else { Peer::New })

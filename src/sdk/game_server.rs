@@ -110,6 +110,14 @@ pub enum State {
     Other(String),
 }
 
+impl GameServer {
+    /// Its state, unless its end has begun.
+    #[must_use]
+    pub(crate) fn state_in_words(&self) -> &str {
+        if self.deleting { "being deleted" } else { self.state.as_str() }
+    }
+}
+
 impl State {
     /// Ready() is what moves it on.
     #[must_use]

@@ -14,7 +14,7 @@ use super::text::target::Host;
 static MODE: Setting<SdkMode> = Setting::one("AGONES_SHIM_SDK", "MODE", |text| {
     word(text, &[("auto", SdkMode::Auto), ("off", SdkMode::Off), ("required", SdkMode::Required)])
 })
-.help("`auto` uses an SDK server when there is one; `off` never connects; `required` exits 75 when there is none within the connect timeout")
+.help("`auto` uses an SDK server when there is one; `off` never connects; `required` starts a wrapper's game once it is there, and exits 75 at the connect timeout")
 .default("auto")
 .common("auto; off: never connect; required: exit 75 without");
 
@@ -139,6 +139,8 @@ fn facts(values: &Values) -> Vec<Fact> {
     };
     let start = if settings.wait && settings.mode != SdkMode::Off {
         format!("once the GameServer's address is known, after {timeout:?} without it")
+    } else if settings.mode == SdkMode::Required {
+        format!("once the SDK server is there, and not at all without one for {timeout:?}")
     } else {
         "at once".into()
     };

@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 
 use crate::scene::*;
 use crate::support::local_sdk::LocalSdk;
-use crate::support::{Game, ScriptedSdk, Shim, millis, secs, wait};
+use crate::support::{Answer, Applies, Game, ScriptedSdk, Shim, millis, secs, wait};
 
 const RUNNING: &str = "was allocated, running the hook";
 const ENDED: &str = "the hook of the allocation has ended";
@@ -33,7 +33,7 @@ fn an_allocation_runs_the_hook_within_about_a_second_and_tells_it_everything() {
     shim.wait_for_line(READY, SOON);
     wait::until_true("the label", SOON, || sdk.get("/gameserver").body.contains("sdk-map"));
     assert_eq!(sdk.post("/local/allocate", "").status, 200);
-    shim.wait_for_line(RUNNING, secs(3));
+    shim.wait_for_line(RUNNING, secs(5));
     shim.wait_for_line(ENDED, SOON);
     for part in [
         "AGONES_GAMESERVER_NAME=",
@@ -64,6 +64,66 @@ fn each_allocation_is_one_run() {
     }
     shim.assert_stays(millis(1500));
     assert_eq!(shim.count_lines(RUNNING), 2);
+    stops_cleanly(&mut shim);
+}
+
+/// As the cluster does it: the annotation tells one allocation from the next.
+fn allocate(sdk: &ScriptedSdk, stamp: &str) {
+    sdk.edit(|game_server| {
+        "Allocated".clone_into(&mut game_server.status.get_or_insert_default().state);
+        let annotations = &mut game_server.object_meta.get_or_insert_default().annotations;
+        annotations.insert("agones.dev/last-allocated".to_owned(), stamp.to_owned());
+    });
+}
+
+/// An allocation shows before the shim's own Ready() does, which would undo it: Allocate() is called to keep it. The hook
+/// has run for it.
+fn kept(sdk: &ScriptedSdk) -> (Game, Shim) {
+    let game = Game::open();
+    // The allocation is there by the time that the shim knows Ready() to be on its way.
+    sdk.next("Ready", Answer::Late(millis(500))).applies("Ready", Applies::Never).applies("Allocate", Applies::Never);
+    let mut shim = sidecar(&game).set("ALLOCATED_HOOK", "true").sdk(sdk).spawn();
+    sdk.wait_for_call("Ready", SOON);
+    allocate(sdk, "1");
+    sdk.wait_for_call("Allocate", SOON);
+    shim.wait_for_line(ENDED, SOON);
+    (game, shim)
+}
+
+#[test]
+fn an_allocate_that_is_refused_swallows_no_later_allocation_s_hook() {
+    let sdk = ScriptedSdk::start();
+    sdk.next("Allocate", Answer::unknown("scripted: refused"));
+    let (_game, mut shim) = kept(&sdk);
+    shim.wait_for_line("Allocate() failed", SOON);
+    allocate(&sdk, "2");
+    wait::until_true("the next run", SOON, || shim.count_lines(ENDED) == 2);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn an_allocate_that_an_sdk_server_took_with_it_swallows_no_later_allocation_s_hook() {
+    let mut sdk = ScriptedSdk::start();
+    let (_game, mut shim) = kept(&sdk);
+    sdk.crash();
+    shim.wait_for_line(SDK_LOST, SOON);
+    sdk.open();
+    let looks = sdk.count("GetGameServer");
+    sdk.wait_for_count("GetGameServer", looks + 2, SOON);
+    allocate(&sdk, "2");
+    wait::until_true("the next run", SOON, || shim.count_lines(ENDED) == 2);
+    stops_cleanly(&mut shim);
+}
+
+#[test]
+fn an_allocate_that_keeps_an_allocation_is_none_for_the_hook() {
+    let sdk = ScriptedSdk::start();
+    let (_game, mut shim) = kept(&sdk);
+    allocate(&sdk, "written by the SDK server");
+    sdk.wait_for_count("GetGameServer", sdk.count("GetGameServer") + 3, SOON);
+    assert_eq!(shim.count_lines(RUNNING), 1, "{}", shim.output());
+    allocate(&sdk, "2");
+    wait::until_true("the next run", SOON, || shim.count_lines(ENDED) == 2);
     stops_cleanly(&mut shim);
 }
 

@@ -99,6 +99,7 @@ fn a_child_that_would_spin_at_the_end_of_its_stdin_never_sees_one() {
     shim.signal(Signal::SIGTERM);
     shim.expect_code(128 + 15, secs(10));
     assert!(began.elapsed() >= millis(500), "the line has its time");
+    shim.wait_for_line("has not ended in time after the stop line", SOON);
     shim.assert_no_line("EOF");
 }
 
@@ -130,7 +131,7 @@ fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop() {
     sdk.wait_for_call("Shutdown", SOON);
     shim.expect_code(128 + 15, secs(10));
     assert!(began.elapsed() < secs(8), "the line's own 30 s do not begin");
-    shim.wait_for_line("does not read its stdin", secs(1));
+    shim.wait_for_line("does not read its stdin", secs(10));
     feeder.join().expect("it ends with the shim");
 }
 
@@ -142,7 +143,7 @@ fn a_game_that_has_closed_its_stdin_gets_the_signal_at_once() {
     shim.signal(Signal::SIGTERM);
     shim.expect_code(128 + 15, secs(10));
     assert!(began.elapsed() < secs(5));
-    shim.wait_for_line("has closed its stdin", secs(1));
+    shim.wait_for_line("has closed its stdin", secs(10));
 }
 
 #[test]

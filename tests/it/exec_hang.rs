@@ -31,7 +31,7 @@ fn a_hook_that_hangs_in_its_exec_delays_neither_shutdown_nor_the_end() {
     more_beats(&sdk, 2);
     shim.assert_no_line("the stop hook failed");
     shim.expect_code(0, secs(10));
-    shim.wait_for_line("timed out after 3s", secs(1));
+    shim.wait_for_line("timed out after 3s", secs(10));
     wait::until_true("the end of the hook", secs(5), || !proc::is_alive(pid));
 }
 
@@ -105,7 +105,7 @@ fn a_game_whose_exec_is_refused_late_gives_its_code() {
     wait_for_hang(&shim);
     game.refuse();
     shim.expect_code(126, SOON);
-    shim.wait_for_line("may not be executed", secs(1));
+    shim.wait_for_line("may not be executed", secs(10));
 }
 
 #[test]

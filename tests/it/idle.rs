@@ -95,15 +95,17 @@ fn the_state_is_read_right_before_shutdown() {
 #[test]
 fn an_idle_wrapper_stops_its_game_as_a_signal_would_and_leaves_with_0() {
     let game = Game::open();
-    game.reply_at("/metrics", Reply::text("m 0\n"));
+    game.reply_at("/metrics", Reply::text("m 1\n"));
     let sdk = ScriptedSdk::start();
     sdk.set_counter("players", 0, 100).set_state("Allocated");
     let mut shim = idle(counting(sidecar(&game), &game))
         .set("STOP_HOOK", "sh -c 'echo hook $AGONES_SHIM_STOP_REASON'")
         .var("PATH", "/usr/bin:/bin")
         .sdk(&sdk)
-        .args(["--", "sh", "-c", "trap 'echo saved; exit 7' TERM; while :; do sleep 0.05; done"])
+        .args(["--", "sh", "-c", "trap 'echo saved; exit 7' TERM; echo up; while :; do sleep 0.05; done"])
         .spawn();
+    shim.wait_for_line("up", SOON);
+    game.reply_at("/metrics", Reply::text("m 0\n"));
     shim.wait_for_line("hook idle", SOON);
     shim.wait_for_line("saved", SOON);
     shim.expect_code(0, STOP);

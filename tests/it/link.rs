@@ -1,8 +1,11 @@
 //! The SDK server is absent, late, silent, broken, lost and back again; the game must not suffer from any of it.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
 
 use crate::scene::*;
+use crate::support::listener::Listener;
 use crate::support::{Answer, Game, Mode, Port, Proxy, Reply, ScriptedSdk, Shim, millis, secs, shim, wait};
 
 #[test]
@@ -104,6 +107,34 @@ fn a_port_that_is_open_but_silent_is_no_sdk_server_until_it_speaks() {
     sdk.wait_for_call("Ready", SOON);
     stops_cleanly(&mut shim);
     assert_eq!(sdk.state(), "Shutdown");
+}
+
+/// An SSH server's greeting, and bytes that are nothing at all; what was said is all that ever comes.
+#[test]
+fn what_speaks_something_else_is_no_sdk_server() {
+    for greeting in [&b"SSH-2.0-OpenSSH_9.2\r\n"[..], &[0xf3; 300]] {
+        let port = Port::reserve();
+        let said = greeting.to_vec();
+        let mut other = Listener::closed(
+            port,
+            Arc::new(move |mut stream| {
+                let _ = stream.write_all(&said);
+                let _ = stream.read_to_end(&mut Vec::new());
+            }),
+        );
+        other.open();
+        let port = other.addr().port();
+        let game = Game::open();
+        let builder = sidecar(&game).sdk_port(port).set("SDK_CONNECT_TIMEOUT_SECS", "2");
+        let required = builder.set("SDK", "required").set("LOG", "debug").run(secs(20));
+        assert_eq!(required.code, 75, "{}", required.stderr);
+        assert!(required.stderr.contains("is it the SDK server's gRPC port?"), "{}", required.stderr);
+        for wrong in ["is lost", "is back", "Ready()"] {
+            assert!(!required.stderr.contains(wrong), "{}", required.stderr);
+        }
+        let lines = required.stderr.lines().count();
+        assert!(lines < 60, "four attempts a second and no storm: {lines} lines");
+    }
 }
 
 #[test]

@@ -199,6 +199,23 @@ fn an_sdk_server_that_dies_with_allocate_in_its_queue_is_followed_by_one_that_ge
     stops_cleanly(&mut shim);
 }
 
+/// As the docs say it: the look for what came before the write sees the write.
+#[test]
+fn with_a_batch_time_that_is_too_short_an_own_allocation_is_never_given_back() {
+    let game = Game::open();
+    game.reply_at("/metrics", Reply::text("m 2\n"));
+    let sdk = LocalSdk::start(&["--batch-ms", "50"]);
+    let builder = browser(&game).set("EMPTY_READY_SECS", 1).set("ALLOCATED_HOOK", "true");
+    let mut shim = builder.sdk_port(sdk.port()).spawn();
+    sdk.wait_for_state("Allocated", SOON);
+    shim.wait_for_line(KEPT, SOON);
+    shim.wait_for_line("was allocated, running the hook", SOON);
+    game.reply_at("/metrics", Reply::text("m 0\n"));
+    let scene = Scene { game, sdk, shim };
+    scene.assert_stays("Allocated");
+    assert_eq!((count(&scene.sdk, "Allocate"), count(&scene.sdk, "Ready")), (1, 1));
+}
+
 #[test]
 fn with_idle_shutdown_an_own_allocation_ends_as_another_does() {
     let mut scene = Scene::occupied(|builder| builder.set("IDLE_SHUTDOWN_SECS", 1));
@@ -214,10 +231,12 @@ fn nothing_is_read_while_nothing_changes() {
     for (players, state) in [(2, "Allocated"), (0, "Ready")] {
         scene.players(players);
         scene.sdk.wait_for_state(state, SOON);
-        // What was published is read back for a second at most.
-        scene.readings(8);
-        let before = count(&scene.sdk, "GetGameServer");
-        scene.readings(15);
-        assert_eq!(count(&scene.sdk, "GetGameServer"), before, "{state}: {:?}", methods(&scene.sdk));
+        // What was published is read back first, for a second at most.
+        let is_quiet = (0..5).any(|_| {
+            let before = count(&scene.sdk, "GetGameServer");
+            scene.readings(15);
+            count(&scene.sdk, "GetGameServer") == before
+        });
+        assert!(is_quiet, "{state}: {:?}", methods(&scene.sdk));
     }
 }

@@ -185,9 +185,11 @@ fn a_silent_game_is_not_flooded_with_questions() {
     let query = format!("udp://:{}/00", game.port());
     let mut shim = shim().set("READY_QUERY", query).without_sdk().spawn();
     game.wait_for_questions(1, SOON);
-    wait::let_pass(secs(5));
+    game.wait_for_questions(4, secs(20));
+    wait::let_pass(secs(3));
     let asked = game.asked().len();
-    assert!((4..=10).contains(&asked), "{asked} questions in 5 s");
+    let seconds = usize::try_from(shim.started().elapsed().as_secs()).expect("few");
+    assert!(asked <= (seconds + 1) * 2, "{asked} questions in {seconds} s");
     stops_cleanly(&mut shim);
 }
 
@@ -354,8 +356,10 @@ fn a_game_that_is_still_starting_is_asked_once_a_second() {
     game.answer(quake3(&[], 0));
     let mut shim = asking(&game, "quake3").without_sdk().spawn();
     shim.wait_for_line("still starting: it answers that it takes 0 players", SOON);
+    game.wait_for_questions(2, SOON);
     wait::let_pass(secs(3));
     let asked = game.asked().len();
-    assert!((2..=8).contains(&asked), "{asked} questions in 3 s");
+    let seconds = usize::try_from(shim.started().elapsed().as_secs()).expect("few");
+    assert!(asked <= (seconds + 1) * 2, "{asked} questions in {seconds} s");
     stops_cleanly(&mut shim);
 }

@@ -29,14 +29,15 @@ fn readies(local: &LocalSdk) -> usize {
 #[test]
 fn an_sdk_server_that_stands_still_after_ready_gets_no_second_one_and_the_match_stays() {
     let game = Game::open();
-    let mut local = LocalSdk::start(&[]);
+    // Long enough that Ready() is still queued when it goes on.
+    let mut local = LocalSdk::start(&["--batch-ms", "5000"]);
     let mut shim = sidecar(&game).sdk_port(local.port()).spawn();
     shim.wait_for_line("calling Ready()", SOON);
     wait::until_true("Ready() to arrive", SOON, || readies(&local) == 1);
     local.process().signal(Signal::SIGSTOP);
     wait::let_pass(millis(2400));
     local.process().signal(Signal::SIGCONT);
-    wait::until_true("an allocation", SOON, || local.post("/local/allocate", "{}").status == 200);
+    wait::until_true("an allocation", secs(20), || local.post("/local/allocate", "{}").status == 200);
     shim.wait_for_line(READY, SOON);
     wait::let_pass(secs(3));
     assert_eq!(local.state(), "Allocated", "{}", local.calls());

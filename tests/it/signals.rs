@@ -225,6 +225,6 @@ fn a_sidecar_runs_the_hook_and_reaps_it() {
     shim.wait_for_line("has started", secs(10));
     shim.signal(Signal::SIGTERM);
     shim.expect_code(0, secs(10));
-    shim.wait_for_line("reason signal none", secs(1));
-    shim.wait_for_line("exit code 3", secs(1));
+    shim.wait_for_line("reason signal none", secs(10));
+    shim.wait_for_line("exit code 3", secs(10));
 }

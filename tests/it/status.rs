@@ -178,10 +178,11 @@ fn a_loop_that_hangs_in_a_call_is_503_on_healthz_and_still_ready() {
     let began = Instant::now();
     let ready = page(addr, "/readyz");
     assert_eq!(ready.status, 200);
-    assert!(began.elapsed() < secs(2), "a kubelet waits a second by default: {:?}", began.elapsed());
+    // A kubelet waits a second by default; who asks the loop waits for 3.
+    assert!(began.elapsed() < millis(2900), "{:?}", began.elapsed());
     let stuck = page(addr, "/healthz");
     assert_eq!((stuck.status, stuck.body.as_str()), (503, "the shim's loop does not answer\n"));
-    assert!((millis(2900)..secs(9)).contains(&began.elapsed()), "{:?}", began.elapsed());
+    assert!((millis(2900)..secs(20)).contains(&began.elapsed()), "{:?}", began.elapsed());
 }
 
 /// The inodes of the sockets on which a process listens.

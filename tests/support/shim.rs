@@ -361,7 +361,7 @@ impl Shim {
     fn wait_for_exit(&mut self, within: Duration) -> Option<i32> {
         if self.exit.is_none() {
             let at = self.ended.recv_timeout(within).ok()?;
-            self.output.wait_for_end(millis(500));
+            self.output.wait_for_end(secs(2));
             self.exit = Some((self.reap(), at));
         }
         self.exit.map(|(code, _)| code)

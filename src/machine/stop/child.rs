@@ -212,9 +212,10 @@ impl ChildStop {
     ) {
         match outcome {
             Ok(()) => {
-                out.push(Effect::Log(Notice::StopLineWritten));
-                if let (Step::Line, Some(time)) = (self.step, config.stop_line) {
-                    timers.set(Timer::StopLine, now + self.line_time(time, config));
+                let within = self.line_time(config.stop_line.unwrap_or_default(), config);
+                out.push(Effect::Log(Notice::StopLineWritten { within }));
+                if self.step == Step::Line {
+                    timers.set(Timer::StopLine, now + within);
                 }
             }
             Err(reason) => {
@@ -224,8 +225,17 @@ impl ChildStop {
         }
     }
 
-    /// The line's time is over.
-    pub(super) fn line_due(&mut self) {
+    /// The line's time is over, and the game has not ended.
+    pub(super) fn line_timed_out(&mut self, config: &Config, out: &mut Effects) {
+        if self.step == Step::Line && self.is_running() && config.stop_signal.is_some() {
+            let after = self.line_time(config.stop_line.unwrap_or_default(), config);
+            out.push(Effect::Log(Notice::StopLineTimedOut { after }));
+        }
+        self.line_due();
+    }
+
+    /// The line is not waited for any longer.
+    fn line_due(&mut self) {
         if self.step == Step::Line {
             self.skipped = Some(Step::Line);
         }
@@ -284,12 +294,13 @@ impl ChildStop {
         }
         self.marks = self.marks.max(passed);
         if self.rest_due.is_some_and(|due| due <= now) {
-            self.rest_due = if self.step == Step::Signal && group::has_not_been_told(members, config) {
-                out.push(Effect::TerminateGroup);
+            let not_told = if self.step == Step::Signal { group::not_told(members, config) } else { Vec::new() };
+            self.rest_due = if not_told.is_empty() {
+                Some(now + REST_INTERVAL)
+            } else {
+                out.push(Effect::TerminateMembers(not_told));
                 out.push(Effect::Log(Notice::RestTerminated { left }));
                 None
-            } else {
-                Some(now + REST_INTERVAL)
             };
         }
         self.plan_look(timers);

@@ -7,11 +7,12 @@ use super::super::{Config, GroupMember};
 /// Most processes that one line names.
 const NAMED: usize = 8;
 
-/// A shell's background jobs ignore INT and QUIT. Where all that is left ignores the stop signal, and SIGTERM would be
-/// heard, it has not been told. What has a handler may be saving: it is left alone.
-pub(super) fn has_not_been_told(members: &[GroupMember], config: &Config) -> bool {
-    let ignored_by_all = |signal| !members.is_empty() && members.iter().all(|member| member.ignores(signal));
-    config.stop_signal.as_ref().is_some_and(|signal| ignored_by_all(signal.number)) && !ignored_by_all(SIGTERM)
+/// A shell's background jobs ignore INT and QUIT. Who ignores the stop signal has not been told, and SIGTERM tells it
+/// unless it ignores that too. What has a handler has been told, and may be saving: it is left alone.
+pub(super) fn not_told(members: &[GroupMember], config: &Config) -> Vec<i32> {
+    let Some(signal) = &config.stop_signal else { return Vec::new() };
+    let deaf = members.iter().filter(|member| member.ignores(signal.number) && !member.ignores(SIGTERM));
+    deaf.map(|member| member.pid).collect()
 }
 
 /// `17 mc.sh (ignores SIGINT), 18 java`.

@@ -166,6 +166,7 @@ fn an_idle_wrapper_stops_its_child_as_a_signal_would_and_leaves_with_0() {
         world.lines(&["hook", "stop signal", "KILL", "has landed", "exit"]),
         [
             "88.00 hook idle",
+            "88.00 info the stop hook was started",
             "88.20 info the stop hook has ended",
             "88.20 stop signal to the child",
             "88.20 info the stop signal was sent to the game server",

@@ -191,7 +191,13 @@ fn a_sidecar_s_hook_runs_beside_shutdown_and_is_waited_for() {
     world.run(10.0);
     assert_eq!(
         world.lines(&["hook", "has landed", "exit"]),
-        ["2.00 hook signal", "2.50 info Shutdown() has landed", "5.00 info the stop hook has ended", "5.00 exit 0",]
+        [
+            "2.00 hook signal",
+            "2.00 info the stop hook was started",
+            "2.50 info Shutdown() has landed",
+            "5.00 info the stop hook has ended",
+            "5.00 exit 0",
+        ]
     );
 }
 

@@ -332,7 +332,9 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
                 assert!(!std::mem::replace(&mut seen.listing, true), "one at a time");
                 assert!(seen.starts > 0 && seen.stopping.is_some(), "nobody is to be looked for");
             }
-            Effect::TerminateGroup => assert!(seen.starts > 0 && seen.child_ended, "its leader lives"),
+            Effect::TerminateGroup | Effect::TerminateMembers(_) => {
+                assert!(seen.starts > 0 && seen.child_ended, "its leader lives");
+            }
             Effect::Kill => {
                 let gives_up = seen.stopping.is_some_and(|reason| reason >= StopReason::Readiness);
                 assert!(

@@ -327,6 +327,7 @@ impl World {
                     self.note(&format!("start the child{}", names.concat()));
                 }
                 Effect::TerminateGroup => self.note("TERM to the group"),
+                Effect::TerminateMembers(pids) => self.note(&format!("TERM to {pids:?} of the group")),
                 Effect::ListGroup => {
                     let members = self.group.clone();
                     self.later.push((self.now, Event::GroupListed(members)));

@@ -415,6 +415,7 @@ fn shutdown_hook_line_signal_kill() {
             "2.00 call Shutdown",
             "5.00 stop line",
             "5.00 info the stop line was written to the game server's stdin",
+            "35.00 warn the game server has not ended in time after the stop line, a",
             "35.00 stop signal to the child",
             "55.00 KILL to the group",
             "55.00 exit 137",
@@ -475,6 +476,7 @@ fn giving_up_line_and_signal_share_ten_seconds() {
     let wanted = [
         "15.00 stop line",
         "15.00 info the stop line was written to the game server's stdin",
+        "20.00 warn the game server has not ended in time after the stop line, a",
         "20.00 stop signal to the child",
         "25.00 KILL to the group",
         "25.00 exit 69",
@@ -536,11 +538,11 @@ fn stopped_by_int() -> Config {
 /// A shell's background job ignores SIGINT. What has a handler may be saving, and SIGTERM could cut that short.
 #[test]
 fn what_is_left_of_the_group_and_was_not_told_gets_sigterm_after_five_seconds() {
-    let (deaf, saving) = (member("game", &[2, 3]), member("game", &[]));
+    let (deaf, saving) = (member("game", &[2, 3]), GroupMember { pid: 18, ..member("game", &[]) });
     for (config, group, told) in [
         (stopped_by_int(), vec![deaf.clone()], true),
         (stopped_by_int(), vec![saving.clone()], false),
-        (stopped_by_int(), vec![deaf.clone(), saving], false),
+        (stopped_by_int(), vec![deaf.clone(), saving], true),
         (stopped_by_int(), vec![member("game", &[2, 15])], false),
         (stopped_by_int(), vec![], false),
         (wrapper(), vec![deaf.clone()], false),
@@ -550,8 +552,8 @@ fn what_is_left_of_the_group_and_was_not_told_gets_sigterm_after_five_seconds() 
         world.stop();
         world.later(1.0, ended(ProcessEnd::Signaled(2)));
         world.run(60.0);
-        let wanted: &[&str] = if told { &["8.00 TERM to the group"] } else { &[] };
-        assert_eq!(world.lines(&["to the group"]), wanted, "{group:?}");
+        let wanted: &[&str] = if told { &["8.00 TERM to [17] of the group"] } else { &[] };
+        assert_eq!(world.lines(&["TERM to"]), wanted, "{group:?}");
         assert_eq!(world.count("first process has ended"), usize::from(!group.is_empty()));
     }
 }

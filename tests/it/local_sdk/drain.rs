@@ -22,10 +22,10 @@ fn a_shim_that_is_stopped_with_it_or_later_has_its_shutdown() {
         shim.signal(Signal::SIGTERM);
         shim.expect_code(0, secs(20));
         sdk.process().expect_code(0, secs(5));
-        sdk.process().wait_for_line("-> Shutdown", secs(1));
-        let last = sdk.process().wait_for_line("local-sdk: stopped after", secs(1)).text;
+        sdk.process().wait_for_line("-> Shutdown", secs(10));
+        let last = sdk.process().wait_for_line("local-sdk: stopped after", secs(10)).text;
         assert!(last.contains(", Shutdown;"), "{last}");
-        shim.wait_for_line("Shutdown() has landed", secs(1));
+        shim.wait_for_line("Shutdown() has landed", secs(10));
     }
 }
 

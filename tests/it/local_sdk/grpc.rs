@@ -19,7 +19,7 @@ fn ready_shows_after_the_batch_time_and_passes_through_request_ready() {
     client.wait_for_state("Ready");
     let took = called.elapsed();
     assert!(took >= Duration::from_millis(520), "{took:?}");
-    assert!(took < Duration::from_millis(1600), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
     server.process().wait_for_line("state     Scheduled -> RequestReady", PATIENCE);
     server.process().wait_for_line("state     RequestReady -> Ready (controller)", PATIENCE);
 }
