@@ -6,8 +6,6 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::meter::megabytes;
-
 /// The machine and the binary, before and after.
 pub struct Conditions {
     load_before: String,
@@ -34,7 +32,7 @@ impl Conditions {
         }
     }
 
-    /// For programs, with the load of now.
+    /// With the load of now.
     pub fn json(&self, runs: &str) -> Value {
         json!({
             "date": self.date,
@@ -48,22 +46,6 @@ impl Conditions {
             "linked": self.linked,
             "runs": runs,
         })
-    }
-
-    /// For people.
-    pub fn text(&self, runs: &str) -> String {
-        format!(
-            "{}; {}, {} cores, Linux {}; load average {} before, {} after.\n{}: {:.1} MB, {}. {runs}",
-            self.date,
-            cpu(),
-            std::thread::available_parallelism().map_or(0, usize::from),
-            line_of(Command::new("uname").arg("-r")),
-            self.load_before,
-            load(),
-            self.binary,
-            megabytes(self.size),
-            self.linked,
-        )
     }
 }
 

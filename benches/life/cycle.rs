@@ -37,10 +37,10 @@ pub fn port(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
         process.signal(Signal::SIGTERM);
         shutdown.push(sdk.wait_for_count("Shutdown", shutdowns + 1, PATIENCE).at - signalled);
     }
-    table.add(FIRST_CALL, "ms", Subject::Shim, Figure::times(first));
-    table.add(FIRST_BEAT, "ms", Subject::Shim, Figure::times(beat));
-    table.add(PORT_READY, "ms", Subject::Shim, Figure::times(ready));
-    table.add(TERM_SHUTDOWN, "ms", Subject::Shim, Figure::times(shutdown));
+    table.add(FIRST_CALL, "ms", Subject::Shim, &Figure::times(first));
+    table.add(FIRST_BEAT, "ms", Subject::Shim, &Figure::times(beat));
+    table.add(PORT_READY, "ms", Subject::Shim, &Figure::times(ready));
+    table.add(TERM_SHUTDOWN, "ms", Subject::Shim, &Figure::times(shutdown));
 }
 
 /// HTTP turns 200 to Ready().
@@ -58,7 +58,7 @@ pub fn http(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
         game.reply(Reply::status(200));
         ready.push(sdk.wait_for_count("Ready", readies + 1, PATIENCE).at - turned);
     }
-    table.add(HTTP_READY, "ms", Subject::Shim, Figure::times(ready));
+    table.add(HTTP_READY, "ms", Subject::Shim, &Figure::times(ready));
 }
 
 /// The same of the shell loop.
@@ -88,9 +88,9 @@ pub fn shell(table: &mut Table, plan: &Plan) {
         }
         script.end();
     }
-    table.add(FIRST_CALL, "ms", Subject::Shell, Figure::times(first));
-    table.add(PORT_READY, "ms", Subject::Shell, Figure::times(ready));
-    table.add(TERM_SHUTDOWN, "ms", Subject::Shell, Figure::times(shutdown));
+    table.add(FIRST_CALL, "ms", Subject::Shell, &Figure::times(first));
+    table.add(PORT_READY, "ms", Subject::Shell, &Figure::times(ready));
+    table.add(TERM_SHUTDOWN, "ms", Subject::Shell, &Figure::times(shutdown));
 }
 
 fn start(sdk: &ScriptedSdk, probe: &str, target: &str) -> Shim {

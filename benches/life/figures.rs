@@ -1,11 +1,12 @@
-//! Samples, the figures made of them, and the table: as text for people and as JSON for programs.
+//! Samples, the figures made of them, and the tables as JSON; support/report.rs makes text of that.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-/// Who was measured; the table's columns.
+use super::support::report;
+
+/// Who was measured; the first table's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// agones-shim.
@@ -19,15 +20,16 @@ pub enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 4] = [Self::Shim, Self::Tini, Self::DumbInit, Self::Shell];
+    pub const ALL: [Self; 4] = [Self::Shim, Self::Tini, Self::DumbInit, Self::Shell];
+}
 
-    /// As the table's head and the JSON name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Shim => "agones-shim",
-            Self::Tini => "tini",
-            Self::DumbInit => "dumb-init",
-            Self::Shell => "sh + nc + wget",
+impl From<Subject> for &'static str {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::Shim => "agones-shim",
+            Subject::Tini => "tini",
+            Subject::DumbInit => "dumb-init",
+            Subject::Shell => "sh + nc + wget",
         }
     }
 }
@@ -37,7 +39,7 @@ impl Subject {
 pub enum Figure {
     /// One number.
     One(f64),
-    /// Median and 99 %.
+    /// Two that the row's name tells apart: median and 99 %, say.
     Two(f64, f64),
     /// Words.
     Words(String),
@@ -57,19 +59,24 @@ impl Figure {
         Self::One(samples.get(rank(0.5, samples.len())).copied().unwrap_or(f64::NAN))
     }
 
-    fn json(&self) -> Value {
+    /// The one, or the first of two.
+    pub fn first(&self) -> f64 {
         match self {
-            Self::One(number) => json!(round(*number)),
-            Self::Two(median, most) => json!({ "median": round(*median), "p99": round(*most) }),
-            Self::Words(words) => json!(words),
+            Self::One(number) | Self::Two(number, _) => *number,
+            Self::Words(_) => f64::NAN,
         }
     }
 
-    fn text(&self) -> String {
+    /// The second of two.
+    pub fn second(&self) -> f64 {
+        if let Self::Two(_, number) = self { *number } else { f64::NAN }
+    }
+
+    fn json(&self) -> Value {
         match self {
-            Self::One(number) => short(*number),
-            Self::Two(median, most) => format!("{} / {}", short(*median), short(*most)),
-            Self::Words(words) => words.clone(),
+            Self::One(number) => json!(round(*number)),
+            Self::Two(first, second) => json!([round(*first), round(*second)]),
+            Self::Words(words) => json!(words),
         }
     }
 }
@@ -89,63 +96,41 @@ fn round(number: f64) -> f64 {
     (number * 1e3).round() / 1e3
 }
 
-/// Two digits behind the point below ten, one below a hundred.
-fn short(number: f64) -> String {
-    match number {
-        number if number.is_nan() => "-".to_owned(),
-        number if number < 10.0 => format!("{number:.2}"),
-        number if number < 100.0 => format!("{number:.1}"),
-        number => format!("{number:.0}"),
-    }
-}
-
-/// One line of the table.
+/// One line of a table.
 struct Row {
     name: &'static str,
     unit: &'static str,
-    figures: Vec<(Subject, Figure)>,
+    figures: Map<String, Value>,
 }
 
-/// All that was measured.
-#[derive(Default)]
+/// What was measured of one kind.
 pub struct Table {
+    title: &'static str,
+    columns: Vec<&'static str>,
     rows: Vec<Row>,
 }
 
 impl Table {
+    /// An empty one.
+    pub fn new(title: &'static str, columns: impl IntoIterator<Item = &'static str>) -> Self {
+        Self { title, columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
     /// Adds a figure to its row; shows it at once, so that a long run is no silent one.
-    pub fn add(&mut self, name: &'static str, unit: &'static str, subject: Subject, figure: Figure) {
-        eprintln!("  {:<11} {name}: {} {unit}", subject.name(), figure.text());
+    pub fn add(&mut self, name: &'static str, unit: &'static str, column: impl Into<&'static str>, figure: &Figure) {
+        let (column, figure) = (column.into(), figure.json());
+        eprintln!("  {column:<11} {name}: {} {unit}", report::figure(&figure));
         let at = self.rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
-            self.rows.push(Row { name, unit, figures: Vec::new() });
+            self.rows.push(Row { name, unit, figures: Map::new() });
             self.rows.len() - 1
         });
-        self.rows[at].figures.push((subject, figure));
+        self.rows[at].figures.insert(column.to_owned(), figure);
     }
 
-    /// For people, in Markdown.
-    pub fn markdown(&self) -> String {
-        let names: Vec<&str> = Subject::ALL.iter().map(|subject| subject.name()).collect();
-        let mut text = format!("| | {} |\n", names.join(" | "));
-        text += &format!("|---|{}\n", "---|".repeat(names.len()));
-        for row in &self.rows {
-            let cell = |subject: &Subject| {
-                row.figures.iter().find(|(of, _)| of == subject).map_or_else(|| "-".to_owned(), |(_, f)| f.text())
-            };
-            let cells: Vec<String> = Subject::ALL.iter().map(cell).collect();
-            let unit = if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
-            let _ = writeln!(text, "| {}{unit} | {} |", row.name, cells.join(" | "));
-        }
-        text
-    }
-
-    /// For programs: one object a row, a key for each subject.
+    /// One object a row, a key for each column.
     pub fn json(&self) -> Value {
-        let rows = self.rows.iter().map(|row| {
-            let figures: Map<String, Value> =
-                row.figures.iter().map(|(subject, figure)| (subject.name().to_owned(), figure.json())).collect();
-            json!({ "name": row.name, "unit": row.unit, "figures": figures })
-        });
-        Value::Array(rows.collect())
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| json!({ "name": row.name, "unit": row.unit, "figures": row.figures }));
+        json!({ "title": self.title, "columns": self.columns, "rows": rows.collect::<Vec<_>>() })
     }
 }

@@ -14,12 +14,18 @@ pub struct Used {
     pub cpu: Duration,
     /// Context switches, voluntary and not.
     pub switches: u64,
+    /// The voluntary ones alone: as often as it went to sleep, it was woken.
+    pub wakeups: u64,
 }
 
 impl Used {
     /// What was used between an earlier look and this one.
     pub fn since(self, earlier: Self) -> Self {
-        Self { cpu: self.cpu.saturating_sub(earlier.cpu), switches: self.switches.saturating_sub(earlier.switches) }
+        Self {
+            cpu: self.cpu.saturating_sub(earlier.cpu),
+            switches: self.switches.saturating_sub(earlier.switches),
+            wakeups: self.wakeups.saturating_sub(earlier.wakeups),
+        }
     }
 }
 
@@ -32,11 +38,9 @@ pub fn used(pid: i32) -> Used {
         let nanos = schedstat.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0);
         used.cpu += Duration::from_nanos(nanos);
         let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();
-        used.switches += status
-            .lines()
-            .filter(|line| line.contains("ctxt_switches"))
-            .filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok())
-            .sum::<u64>();
+        let counted = |key: &str| number(&status, key).unwrap_or(0);
+        used.wakeups += counted("voluntary_ctxt_switches:");
+        used.switches += counted("voluntary_ctxt_switches:") + counted("nonvoluntary_ctxt_switches:");
     }
     used
 }
@@ -55,25 +59,43 @@ pub fn used_by_children() -> Used {
     Used {
         cpu: time(usage.ru_utime) + time(usage.ru_stime),
         switches: usage.ru_nvcsw.unsigned_abs() + usage.ru_nivcsw.unsigned_abs(),
+        wakeups: usage.ru_nvcsw.unsigned_abs(),
     }
 }
 
-/// Resident and proportional memory of a process with its descendants, in bytes.
-pub fn memory(pids: &[i32]) -> (u64, u64) {
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    /// In RAM.
+    pub resident: u64,
+    /// The same, what others have mapped too divided by all who do.
+    pub proportional: u64,
+    /// Nobody else's, and in no file.
+    pub anonymous: u64,
+}
+
+/// Of these processes together.
+pub fn memory(pids: &[i32]) -> Memory {
     let sum = |key: &str| {
-        let of = |pid: &i32| {
-            let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-            let value = rollup.lines().find_map(|line| line.strip_prefix(key))?;
-            value.split_whitespace().next()?.parse::<u64>().ok()
-        };
+        let of = |pid: &i32| number(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?, key);
         pids.iter().filter_map(of).sum::<u64>() * 1024
     };
-    (sum("Rss:"), sum("Pss:"))
+    Memory { resident: sum("Rss:"), proportional: sum("Pss:"), anonymous: sum("Anonymous:") }
+}
+
+/// What stands behind this key at the beginning of a line.
+fn number(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
 /// From now on the peak of resident memory is counted anew.
 pub fn forget_peak(pid: i32) {
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+}
+
+/// Bytes in the kilobytes of the table.
+pub fn kilobytes(bytes: u64) -> f64 {
+    megabytes(bytes) * 1e3
 }
 
 /// Bytes in the megabytes of the table.

@@ -52,11 +52,11 @@ pub fn body(table: &mut Table, plan: &Plan, sdk: &ScriptedSdk) {
     let count = game.requests().len() - first;
     assert!(count >= plan.scrapes, "the page was read");
     #[allow(clippy::cast_precision_loss)]
-    table.add(SCRAPE_CPU, "ms", Subject::Shim, Figure::One(millis(used.cpu) / count as f64));
+    table.add(SCRAPE_CPU, "ms", Subject::Shim, &Figure::One(millis(used.cpu) / count as f64));
     let peak = proc::peak_rss(pid);
     let grown = peak.saturating_sub(resident);
-    table.add(SCRAPE_MEMORY, "MB", Subject::Shim, Figure::One(megabytes(grown)));
-    table.add(SCRAPE_PEAK, "MB", Subject::Shim, Figure::One(megabytes(peak)));
+    table.add(SCRAPE_MEMORY, "MB", Subject::Shim, &Figure::One(megabytes(grown)));
+    table.add(SCRAPE_PEAK, "MB", Subject::Shim, &Figure::One(megabytes(peak)));
 }
 
 /// The parser alone, in this program's own profile: the dependencies' code is optimised, ours hardly.
@@ -74,5 +74,5 @@ pub fn parser(table: &mut Table, plan: &Plan) {
         let bytes = page.len() as f64;
         bytes / 1e6 / began.elapsed().as_secs_f64()
     });
-    table.add(PARSER, "MB/s", Subject::Shim, Figure::median(rates.collect()));
+    table.add(PARSER, "MB/s", Subject::Shim, &Figure::median(rates.collect()));
 }

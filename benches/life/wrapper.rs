@@ -47,8 +47,8 @@ pub fn start(table: &mut Table, plan: &Plan) {
     let medians: Vec<(f64, f64)> = samples.into_iter().map(|(word, end)| (median(word), median(end))).collect();
     for ((subject, _), (word, end)) in tools.iter().zip(&medians).skip(1) {
         let Some(subject) = *subject else { continue };
-        table.add(CHILD_START, "ms", subject, Figure::One(word - medians[0].0));
-        table.add(WHOLE_RUN, "ms", subject, Figure::One(end - medians[0].1));
+        table.add(CHILD_START, "ms", subject, &Figure::One(word - medians[0].0));
+        table.add(WHOLE_RUN, "ms", subject, &Figure::One(end - medians[0].1));
     }
 }
 
@@ -82,7 +82,7 @@ pub fn orphans(table: &mut Table, plan: &Plan) {
         }
     }
     for ((subject, _), samples) in tools.iter().zip(samples).skip(1) {
-        table.add(ORPHANS, "ms", subject.unwrap_or(Subject::Shim), Figure::median(samples));
+        table.add(ORPHANS, "ms", subject.unwrap_or(Subject::Shim), &Figure::median(samples));
     }
 }
 

@@ -15,16 +15,15 @@ use crate::net::deadline::Deadline;
 use crate::net::resolve::Resolver;
 use crate::rcon::{self, Failure, Protocol, Target};
 use crate::settings::pattern::pattern;
-use crate::settings::{Pattern, Secret, Variable, quote, seconds};
+use crate::settings::text::plain::{LONGEST_PASSWORD, password as password_of};
+use crate::settings::{self, Pattern, Secret, Variable, quote, seconds};
 
-const PASSWORD: &str = "AGONES_SHIM_RCON_PASSWORD";
-const PASSWORD_FILE: &str = "AGONES_SHIM_RCON_PASSWORD_FILE";
+const PASSWORD: &str = settings::rcon::PASSWORD.name();
+const PASSWORD_FILE: &str = settings::rcon::PASSWORD_FILE.name();
 /// Connect to last byte. As long as a stop hook has; a command that saves a world may need more.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// No protocol takes longer ones.
 const LONGEST_COMMAND: usize = 4000;
-/// Of a password.
-const LONGEST_PASSWORD: usize = 512;
 
 pub(super) static COMMAND: Command = Command {
     name: "rcon",
@@ -175,7 +174,7 @@ fn password(environment: &[Variable], protocol: Protocol) -> Result<Option<Secre
         environment.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value)
     };
     let (name, text) = match (value(PASSWORD), value(PASSWORD_FILE)) {
-        (Some(_), Some(_)) => return Err(format!("{PASSWORD_FILE}: {PASSWORD} is set too (leave one of them out)")),
+        (Some(_), Some(_)) => return Err(format!("{PASSWORD_FILE}: {}", settings::rcon::both_set())),
         (Some(text), None) => {
             (PASSWORD, text.to_str().map(str::to_owned).ok_or(format!("{PASSWORD}: is not UTF-8 text"))?)
         }
@@ -188,20 +187,10 @@ fn password(environment: &[Variable], protocol: Protocol) -> Result<Option<Secre
         }
         (None, None) => return Ok(None),
     };
-    let wrong = |wrong: &str| Err(format!("{name}: the password {wrong}"));
-    if text.is_empty() {
-        return wrong("is empty");
-    }
-    if text.chars().any(char::is_control) {
-        return wrong("has a control character in it (a password is one line)");
-    }
-    if text.len() > LONGEST_PASSWORD {
-        return wrong(&format!("is longer than {LONGEST_PASSWORD} bytes"));
-    }
-    if let Err(why) = rcon::check(protocol, &text) {
-        return wrong(why);
-    }
-    Ok(Some(Secret(text)))
+    let wrong = |wrong: String| format!("{name}: the password {wrong}");
+    let password = password_of(&text).map_err(wrong)?;
+    rcon::check(protocol, &text).map_err(|why| wrong(why.to_owned()))?;
+    Ok(Some(password))
 }
 
 /// The one line of a file, without its end.

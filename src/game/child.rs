@@ -20,7 +20,7 @@ use crate::game::reaper::{self, Command, HelperId, Signaling};
 use crate::game::spawn::{Surroundings, Variable};
 use crate::game::start_error::StartError;
 use crate::game::stdio::ChildStdio;
-use crate::game::sys::{self, Program, Signals};
+use crate::game::sys::{self, Program, Report, Signals};
 use crate::log_line;
 use crate::machine::{Event, Notice, ProcessEnd};
 use crate::settings::{StopScope, StopSettings};
@@ -90,10 +90,9 @@ impl Processes {
         let (argv, path) = (argv.to_vec(), self.surroundings.path().to_owned());
         let reaper = self.reaper()?.clone();
         let child = Child { reaper: reaper.clone() };
+        let (answer, forked) = mpsc::channel::<io::Result<Report>>();
         // A thread of its own, for as long as the exec takes: nobody else waits for one.
         thread::Builder::new().name("spawn".to_owned()).spawn(move || {
-            let (answer, forked) = mpsc::channel();
-            ask(&reaper, Command::StartChild(program, answer));
             let failure = match forked.recv() {
                 Ok(Ok(report)) => report.wait(),
                 Ok(Err(error)) => Some(error),
@@ -103,6 +102,8 @@ impl Processes {
             let outcome = failure.map_or(Ok(()), |error| Err(StartError::new(&argv, &path, &error)));
             ask(&reaper, Command::ChildExecuted(outcome));
         })?;
+        // Once that thread exists, but not by it: the child need not wait until it runs.
+        ask(&child.reaper, Command::StartChild(program, answer));
         Ok(child)
     }
 

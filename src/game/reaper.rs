@@ -17,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::libc;
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::game::group;
@@ -276,16 +277,15 @@ impl Reaper {
         }
     }
 
-    /// Errors are no news: the process may just have ended, and a zombie takes any signal.
     fn signal_child(&self, signal: c_int) {
         if let Some(child) = self.child.as_ref().filter(|child| !child.ended) {
-            let _ = sys::kill(child.pid.as_raw(), signal);
+            signal_game(child.pid.as_raw(), signal);
         }
     }
 
     fn signal_group(&self, signal: c_int) {
         if let Some(child) = self.child.as_ref().filter(|child| !child.group_empty) {
-            let _ = sys::kill(-child.pid.as_raw(), signal);
+            signal_game(-child.pid.as_raw(), signal);
         }
     }
 
@@ -388,6 +388,15 @@ impl Reaper {
             terminal.pass_on(child.pid);
             self.signal_group(libc::SIGCONT);
         }
+    }
+}
+
+/// That a process has just ended is no news, and a zombie takes any signal; one that may not be signalled hears of no stop.
+fn signal_game(target: c_int, signal: c_int) {
+    let outcome = sys::kill(target, signal);
+    if outcome.is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)) {
+        let signal = Signal::try_from(signal).map_or_else(|_| signal.to_string(), |known| known.as_str().to_owned());
+        log_line::write(&Notice::SignalRefused { signal });
     }
 }
 

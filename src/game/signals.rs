@@ -30,6 +30,9 @@ const TERMINAL_ACCESS: Signals = Signals::of(&[libc::SIGTTIN, libc::SIGTTOU]);
 const STOP_SIGNALS: [c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 const STOPS: Signals = Signals::of(&STOP_SIGNALS);
 
+/// More than any address space has.
+const NO_ROOM: usize = 1 << (usize::BITS - 4);
+
 /// All signals are blocked. To be turned into one of the two ways of hearing them, or released.
 #[derive(Debug)]
 #[must_use = "nothing hears a signal until this is turned into something that does"]
@@ -42,8 +45,10 @@ pub fn block() -> Blocked {
     let old = sys::set_mask(blocked());
     if cfg!(target_env = "musl") {
         // musl unblocks 34, every glibc game's first real-time signal, when a process starts its first thread. So that
-        // is done now. (No thread at all: then the next one is the first, and 34 is lost; nothing else is.)
-        drop(std::thread::Builder::new().spawn(|| ()).map(std::thread::JoinHandle::join));
+        // is done now, with a stack for which there is no room: nothing starts, and so nothing has to be waited for.
+        // (Should it not come to that, the next thread is the first, and 34 is lost; nothing else is.)
+        let first = std::thread::Builder::new().stack_size(NO_ROOM).spawn(|| ());
+        drop(first.map(std::thread::JoinHandle::join));
         sys::set_mask(blocked());
     }
     if sys::ignored_at_start().contains(libc::SIGCHLD) {

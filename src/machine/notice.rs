@@ -364,6 +364,11 @@ notices! {
     StopSignalSent { signal: String } =>
         Stop, Info, "stop-signal-sent", [signal],
         "the stop signal was sent to the game server";
+    SignalRefused { signal: String } =>
+        Stop, Warn, "signal-refused", [signal],
+        "the game server runs as another user, whom the shim may not signal",
+        "Start both as one user: `runAsUser` in place of `gosu` or `su-exec`, or that in front of the shim. Or add the \
+         capability KILL to the container.";
     DiedOfStopSignal { signal: String } =>
         Stop, Info, "died-of-stop-signal", [signal],
         "the game server has died of the stop signal at once, without a handler that could have saved anything: many \

@@ -72,6 +72,8 @@ pub(super) fn client(environment: Arc<Environment>, stream: TcpStream) -> Result
         .default_authority(peer.as_str())
         // A ping and two timers with every call, to find out how much of a large body to ask for.
         .raw_cfg_int(c"grpc.http2.bdp_probe".to_owned(), 0)
+        // Beats find out whether the other end is there. Unset, a timer of 24 days is moved on with every frame.
+        .raw_cfg_int(c"grpc.keepalive_time_ms".to_owned(), i32::MAX)
         // Repeating is the machine's business; and nobody looks at its statistics.
         .enable_retry(false)
         .raw_cfg_int(c"grpc.enable_channelz".to_owned(), 0)

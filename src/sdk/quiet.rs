@@ -71,7 +71,7 @@ pub struct Quiet {
     /// For all channels.
     pub environment: Arc<Environment>,
     /// Never connected. The second timer thread belongs to all channels together and goes with the last of them; the
-    /// next one would be a loud one.
+    /// next one would be a loud one. (What is shipped has none: .cargo/grpc/event_engine.cc.)
     ///
     /// Never destroyed either: in the static build a channel that would connect by itself has no parts that could be
     /// told of it (.cargo/grpc/plugin_registry.cc).
@@ -152,7 +152,8 @@ mod tests {
              gprpp/time.cc (FromTimespecRoundDown, the start of the process), iomgr/timer_generic.cc and \
              iomgr/timer_manager.cc (the first timer thread), event_engine/posix_engine/timer.cc and timer_manager.cc \
              (the second), surface/init.cc; and for src/sdk/channel.rs, in src/core/ext: \
-             transport/chttp2/client/chttp2_connector.cc (grpc_channel_create_from_fd)",
+             transport/chttp2/client/chttp2_connector.cc (grpc_channel_create_from_fd); and for .cargo/grpc what it \
+             replaces: plugin_registry/grpc_plugin_registry.cc, event_engine/default_event_engine_factory.cc, iomgr/executor.cc",
         );
     }
 }

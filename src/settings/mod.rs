@@ -15,6 +15,7 @@ mod game_log;
 pub(crate) mod insight;
 pub(crate) mod liveness;
 pub(crate) mod metadata;
+pub(crate) mod rcon;
 mod readiness;
 pub(crate) mod sdk;
 mod stop;
@@ -46,7 +47,7 @@ use engine::read::{self, Mode, Values};
 use engine::row::Subject;
 
 /// In the order of help and README.
-const SUBJECTS: [&Subject; 9] = [
+const SUBJECTS: [&Subject; 10] = [
     &readiness::SUBJECT,
     &liveness::SUBJECT,
     &game_log::SUBJECT,
@@ -55,6 +56,7 @@ const SUBJECTS: [&Subject; 9] = [
     &metadata::SUBJECT,
     &allocation::SUBJECT,
     &stop::SUBJECT,
+    &rcon::SUBJECT,
     &insight::SUBJECT,
 ];
 

@@ -86,12 +86,7 @@ pub(super) static SUBJECT: Subject = Subject {
         &HOOK,
         &HOOK_TIMEOUT,
     ],
-    given: &[
-        "AGONES_SHIM_STOP_REASON",
-        "AGONES_SHIM_CHILD_PID",
-        "AGONES_SHIM_RCON_PASSWORD",
-        "AGONES_SHIM_RCON_PASSWORD_FILE",
-    ],
+    given: &["AGONES_SHIM_STOP_REASON", "AGONES_SHIM_CHILD_PID"],
     check,
     facts,
 };

@@ -118,21 +118,33 @@ fn bytes_are_passed_on_as_they_are() {
 }
 
 #[test]
-fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop() {
-    let sdk = ScriptedSdk::start();
-    let builder = wrap(["sleep", "60"]).set("SDK", "auto").set("HEALTH_INTERVAL_SECS", "0.2").sdk(&sdk);
-    let mut shim = builder.set("STOP_LINE", "stop").stdin(Stdio::piped()).spawn();
-    let mut stdin = shim.stdin().expect("piped");
-    // More than both pipes hold.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&vec![b'x'; 1 << 20])));
-    more_beats(&sdk, 5);
-    let began = Instant::now();
-    shim.signal(Signal::SIGTERM);
-    sdk.wait_for_call("Shutdown", SOON);
-    shim.expect_code(128 + 15, secs(10));
-    assert!(began.elapsed() < secs(8), "the line's own 30 s do not begin");
-    shim.wait_for_line("does not read its stdin", secs(10));
-    feeder.join().expect("it ends with the shim");
+fn a_game_that_does_not_read_holds_up_neither_the_line_nor_the_stop_and_nothing_of_it_is_left() {
+    for tty in [0, 1] {
+        let sdk = ScriptedSdk::start();
+        let builder = sh("sleep 61 & sleep 60").set("SDK", "auto").set("HEALTH_INTERVAL_SECS", "0.2").sdk(&sdk);
+        // A pipe that is full takes no line, and its time does not begin; a terminal may still take one.
+        let line_secs = [30, 2][tty];
+        let builder = builder.set("STOP_LINE", "stop").set("STOP_LINE_TIMEOUT_SECS", line_secs);
+        let mut shim = builder.set("TTY", tty).stdin(Stdio::piped()).spawn();
+        let mut stdin = shim.stdin().expect("piped");
+        // More than both pipes, or a terminal, hold.
+        let feeder = std::thread::spawn(move || drop(stdin.write_all(&b"some words\n".repeat(100_000))));
+        more_beats(&sdk, 5);
+        // And on a terminal, who keeps its session.
+        wait::until_true("a shell and two that sleep", SOON, || proc::descendants(shim.pid()).len() == 3 + tty);
+        let started = proc::descendants(shim.pid());
+        let began = Instant::now();
+        shim.signal(Signal::SIGTERM);
+        sdk.wait_for_call("Shutdown", SOON);
+        shim.expect_code(128 + 15, secs(10));
+        assert!(began.elapsed() < secs(8), "nothing waits longer than for the line");
+        if tty == 0 {
+            shim.wait_for_line("does not read its stdin", secs(10));
+        }
+        wait::until_true("nothing left running", secs(10), || !started.iter().any(|&pid| proc::is_alive(pid)));
+        assert_eq!(sdk.state(), "Shutdown");
+        feeder.join().expect("it ends with the shim");
+    }
 }
 
 #[test]

@@ -3,22 +3,13 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 
-use crate::support::docker::{self, Compose, Container, GAME_IMAGE, IMAGE, WRAPPED_IMAGE, ok};
+use crate::support::docker::{
+    self, CONFINED, Compose, Container, EmptyDir, GAME_IMAGE, IMAGE, WRAPPED_IMAGE, ok, state,
+};
 use crate::support::local_sdk::json_string;
 use crate::support::wait::{poll, until};
 use crate::support::{Port, client, secs};
-
-/// What a careful operator gives it, and nothing else.
-const CONFINED: [&str; 6] = [
-    "--read-only",
-    "--cap-drop=ALL",
-    "--security-opt=no-new-privileges",
-    "--memory=16m",
-    "--memory-swap=16m",
-    "--pids-limit=64",
-];
 
 /// A Pod in small: one network namespace with loopback alone, the local SDK server, and bzflag on port 5154.
 fn pod() -> (Container, Container) {
@@ -96,41 +87,19 @@ fn copied_into_an_existing_image_it_is_pid_1_and_docker_stop_is_quick() {
     assert!(code == 0 || code == 143, "exit code {code}");
 }
 
-/// What Kubernetes' `emptyDir` is: a directory of the host's that anybody may write to, gone with the test.
-struct EmptyDir(std::path::PathBuf);
-
-impl EmptyDir {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("agones-shim-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("it is ours");
-        Self(path)
-    }
-
-    fn mounted(&self, options: &str) -> String {
-        format!("--volume={}:/shim{options}", self.0.display())
-    }
-}
-
-impl Drop for EmptyDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_game_image_that_was_never_rebuilt_starts_through_what_an_init_container_installed() {
     if !docker::ready() {
         return;
     }
     let shared = EmptyDir::new("emptydir");
-    let (mut install, writable) = (vec!["run", "--rm", "--network=none"], shared.mounted(""));
+    let (mut install, writable) = (vec!["run", "--rm", "--network=none"], shared.at("/shim", ""));
     install.extend(CONFINED);
     install.extend([writable.as_str(), IMAGE, "install", "/shim"]);
     assert!(ok(&install).starts_with("agones-shim: installed /shim/agones-shim ("));
 
     let sdk = Container::run(&["--network=none", "--no-healthcheck", IMAGE, "local-sdk"]);
-    let (network, shim) = (sdk.network(), shared.mounted(":ro"));
+    let (network, shim) = (sdk.network(), shared.at("/shim", ":ro"));
     let game = Container::run(&[
         &network,
         &shim,
@@ -159,7 +128,7 @@ fn a_volume_that_does_not_take_the_shim_is_73() {
         return;
     }
     let shared = EmptyDir::new("emptydir-ro");
-    let read_only = shared.mounted(":ro");
+    let read_only = shared.at("/shim", ":ro");
     for (mount, wanted) in [
         ("--tmpfs=/shim:noexec,mode=1777", "it is mounted noexec"),
         ("--tmpfs=/shim:exec,mode=1777,size=1m", "there is no room for 4 MiB"),
@@ -262,16 +231,16 @@ fn a_release_has_the_same_bytes_twice_and_its_image_is_that_of_make_image() {
         command
             .env("ARCHES", "x86_64")
             .env("STATIC_DIR", target.parent().expect("a directory"))
-            .env("RELEASE_DIR", &out.0);
+            .env("RELEASE_DIR", out.path());
         let made = command.output().expect("bash is there");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        fs::read_to_string(out.0.join("SHA256SUMS")).expect("it was made")
+        fs::read_to_string(out.path().join("SHA256SUMS")).expect("it was made")
     };
     let sums = release();
     assert_eq!(sums, release());
     assert_eq!(sums.lines().count(), 3, "an archive, an OCI layout, an image for engines that do not load one: {sums}");
     let version = env!("CARGO_PKG_VERSION");
-    let archive = out.0.join(format!("agones-shim-{version}-docker-amd64.tar.gz"));
+    let archive = out.path().join(format!("agones-shim-{version}-docker-amd64.tar.gz"));
     let image = format!("agones-shim:{version}");
     ok(&["load", "--quiet", "--input", archive.to_str().expect("it is text")]);
     let said = ok(&["run", "--rm", "--network=none", &image, "--version"]);
@@ -306,9 +275,4 @@ fn no_system_call_newer_than_linux_4_4_is_needed() {
     assert!(ready.is_some(), "not Ready\n{}\n{}", game.logs(), sdk.logs());
     game.stop(60);
     assert_eq!(state(&sdk).as_deref(), Some("Shutdown"));
-}
-
-/// The GameServer's state, asked for by the shim's own binary, as a hook would: the container has nothing else.
-fn state(sdk: &Container) -> Option<String> {
-    json_string(&String::from_utf8_lossy(&sdk.exec(&["/agones-shim", "sdk", "gameserver"]).stdout), "state")
 }

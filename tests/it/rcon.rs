@@ -10,11 +10,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
+
 use super::games::{Example, Home, START, installed};
 use crate::scene::*;
 use crate::support::query_game::QueryGame;
-use crate::support::shim::{Builder, Finished};
-use crate::support::{Port, Shim, maps, millis, shim, wait};
+use crate::support::shim::{self, Builder, Finished, shim};
+use crate::support::specimen::wrap;
+use crate::support::{Port, Shim, maps, millis, proc, wait};
 
 /// All that a test waits for one command.
 const TIMEOUT: f64 = 1.5;
@@ -513,6 +516,48 @@ fn the_password_is_in_no_argument_and_no_output_while_it_waits() {
         assert!(cmdline.windows(4).any(|four| four == b"rcon"), "{}", String::from_utf8_lossy(&cmdline));
         running.expect_code(69, SOON);
         running.assert_no_line(PASSWORD);
+    }
+}
+
+/// As its stop hook the shim starts it: the password is in what was given to that, and in nothing that anybody can see.
+#[test]
+fn as_a_stop_hook_it_shows_no_password_at_any_level() {
+    let home = Home::new("rcon-hook");
+    home.write("password", format!("{PASSWORD}\n"));
+    let file = home.0.join("password");
+    for (setting, value, is_in_environment) in
+        [("RCON_PASSWORD", PASSWORD, true), ("RCON_PASSWORD_FILE", file.to_str().expect("it is text"), false)]
+    {
+        let (port, told) = peer(|mut stream| {
+            let command = log_in(&mut stream).map(|(_, command)| command);
+            stall(&mut stream);
+            command.unwrap_or_default()
+        });
+        let hook = format!("{} rcon --timeout 1.5 source://:{port} save", shim::binary().display());
+        let mut game = wrap(["sleep", "60"])
+            .set(setting, value)
+            .set("STOP_HOOK", hook)
+            .set("LOG", "trace")
+            .set("STATUS_ADDR", format!("127.0.0.1:{}", Port::reserve().number()))
+            .spawn();
+        game.wait_for_line("agones-shim has started", SOON);
+        wait::until_true("the game", SOON, || proc::children(game.pid()).len() == 1);
+        game.signal(Signal::SIGTERM);
+        let hook = wait::until("the hook", SOON, || {
+            let runs_it = |pid: &i32| proc::runs(*pid, &shim::binary());
+            proc::children(game.pid()).into_iter().find(runs_it)
+        });
+        let of = |pid: i32, what: &str| {
+            String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default()).into_owned()
+        };
+        wait::until_true("its arguments", SOON, || of(hook, "cmdline").contains("save"));
+        for pid in [hook, game.pid()] {
+            assert!(!of(pid, "cmdline").contains(PASSWORD));
+            assert_eq!(of(pid, "environ").contains(PASSWORD), is_in_environment, "{setting}");
+        }
+        game.expect_code(128 + 15, STOP);
+        assert_eq!(told.recv_timeout(SOON).as_deref(), Ok("save"), "the password was good");
+        game.assert_no_line(PASSWORD);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Which signals the wrapper hears, passes on, and to whom.
 
+use std::process::Stdio;
+
 use nix::libc;
 use nix::sys::signal::Signal;
 
 use crate::support::shim::{Builder, Shim};
 use crate::support::specimen::{send, specimen, wrap};
-use crate::support::{millis, secs, wait};
+use crate::support::{millis, proc, secs, wait};
 
 /// Starts a shim around a specimen that prints its signals.
 fn printer(builder: impl FnOnce(Builder) -> Builder) -> (Shim, i32) {
@@ -88,6 +90,26 @@ fn an_odd_signal_goes_to_the_child_alone_and_not_to_its_helpers() {
     shim.wait_for_line("got usr1", secs(5));
     wait::let_pass(millis(300));
     shim.assert_no_line("signal ");
+}
+
+/// Behind an entrypoint that gives up root, say, where the shim has no CAP_KILL.
+#[test]
+fn a_game_that_may_not_be_signalled_is_named_and_its_end_comes_through() {
+    if !proc::we_are_root() {
+        eprintln!("skipped: not root");
+        return;
+    }
+    let game =
+        ["setpriv", "--reuid=65532", "--regid=65532", "--clear-groups", "sh", "-c", "echo up; read word; exit 3"];
+    let mut shim = wrap(game).stdin(Stdio::piped()).behind(["setpriv", "--bounding-set=-kill"]).spawn();
+    let stdin = shim.stdin();
+    shim.wait_for_line("up", secs(10));
+    shim.signal(Signal::SIGTERM);
+    let refused = shim.wait_for_line("whom the shim may not signal", secs(10)).text;
+    assert!(refused.contains("SIGTERM"), "{refused}");
+    shim.assert_stays(millis(300));
+    drop(stdin);
+    shim.expect_code(3, secs(10));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use crate::scene::*;
 use crate::support::elf::Elf;
+use crate::support::{Game, ScriptedSdk, proc, shim};
 
 /// Every Pod of every fleet pulls it.
 const LIMIT: usize = 4 << 20;
@@ -59,6 +61,18 @@ fn it_says_nothing_of_the_machine_that_built_it() {
             assert!(place.is_empty() || !contains(&file, &format!("{place}/")), "{} names {place}", path.display());
         }
     }
+}
+
+#[test]
+fn it_starts_no_thread_that_it_never_needs() {
+    let [_, ..] = shipped().as_slice() else { return };
+    let (sdk, game) = (ScriptedSdk::start(), Game::open());
+    let mut process = shim().sdk(&sdk).set("READY_TCP", game.port()).set("HEALTH_INTERVAL_SECS", "0.2").spawn();
+    process.wait_for_line(READY, SOON);
+    sdk.wait_for_count("Health", 5, SOON);
+    // Ours are main, log, ctrl-c, probe and beat; gRPC's one that polls, one for timers and one for long jobs.
+    assert_eq!(process.threads(), 8, "{:?}", proc::thread_names(process.pid()));
+    stops_cleanly(&mut process);
 }
 
 #[test]

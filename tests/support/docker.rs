@@ -3,6 +3,7 @@
 //! The tests need the static binary that is shipped (`SHIM_UNDER_TEST`, see `make test-static`) and a daemon.
 //! Without them they are skipped and say why; in CI a missing daemon is a failure.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use super::local_sdk::json_string;
 use super::shim::binary;
 use super::wait::{poll, secs};
 
@@ -19,6 +21,16 @@ pub const IMAGE: &str = "agones-shim-test:latest";
 pub const GAME_IMAGE: &str = "agones-shim-test-game:bookworm";
 /// The same with the shim as entrypoint, by `examples/Dockerfile.game`.
 pub const WRAPPED_IMAGE: &str = "agones-shim-test-wrapped:latest";
+
+/// What a careful operator gives it, and nothing else.
+pub const CONFINED: [&str; 6] = [
+    "--read-only",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--memory=16m",
+    "--memory-swap=16m",
+    "--pids-limit=64",
+];
 
 /// The images, if this machine can run these tests; else the reason is printed.
 pub fn ready() -> bool {
@@ -151,6 +163,40 @@ impl Drop for Container {
         }
         docker(&["rm", "--force", "--volumes", &self.0]);
     }
+}
+
+/// What Kubernetes' `emptyDir` is: a directory of the host's that anybody may write to, gone with the test.
+pub struct EmptyDir(PathBuf);
+
+impl EmptyDir {
+    /// The name is unique within the test binary.
+    pub fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("agones-shim-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        Self(path)
+    }
+
+    /// On the host.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// For `docker run`: mounted there, with options such as `:ro`.
+    pub fn at(&self, mount: &str, options: &str) -> String {
+        format!("--volume={}:{mount}{options}", self.0.display())
+    }
+}
+
+impl Drop for EmptyDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The GameServer's state at a `local-sdk` of [`IMAGE`], asked for by the shim's own binary, as a hook would: the container has nothing else.
+pub fn state(sdk: &Container) -> Option<String> {
+    json_string(&String::from_utf8_lossy(&sdk.exec(&["/agones-shim", "sdk", "gameserver"]).stdout), "state")
 }
 
 /// `docker-compose` (or `docker compose`) with one file and project; taken down when the test ends.

@@ -20,6 +20,7 @@ pub mod proc;
 pub mod proxy;
 pub mod pty;
 pub mod query_game;
+pub mod report;
 pub mod scratch;
 pub mod scripted_sdk;
 pub mod shim;

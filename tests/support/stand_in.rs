@@ -146,6 +146,7 @@ impl StandIn {
                 Ok(Event::Line(line)) if self.wanted.last() == Some(&line) => {
                     self.wanted.pop();
                     if self.wanted.is_empty() {
+                        count_down(&line);
                         self.save(self.row.number_behind("exit", "").expect("a number"));
                     }
                 }
@@ -217,6 +218,13 @@ impl StandIn {
             self.output.line(&line);
         }
     }
+}
+
+/// `Shutdown 30 bye`: it plays on for as long as it has told its players, at ten times the speed; a signal that it dies of
+/// cuts that short.
+fn count_down(line: &str) {
+    let seconds: u64 = line.split(' ').find_map(|word| word.parse().ok()).unwrap_or(0);
+    let_pass(millis(seconds * 100));
 }
 
 static SIGNAL: AtomicI32 = AtomicI32::new(0);

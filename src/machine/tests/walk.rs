@@ -84,6 +84,7 @@ pub struct Seen {
     shutdown_called: bool,
     shutdown_done: bool,
     /// Of the configuration.
+    has_line: bool,
     line_time: Duration,
     child_has_signal: bool,
     has_stop_timeout: bool,
@@ -111,6 +112,7 @@ impl Seen {
     pub fn new(config: &Config) -> Self {
         Self {
             wrapper: config.wrapper,
+            has_line: config.stop_line.is_some(),
             line_time: config.stop_line.unwrap_or_default(),
             child_has_signal: config.stop_signal.is_some(),
             has_stop_timeout: config.stop_timeout.is_some(),
@@ -316,7 +318,8 @@ pub fn check(seen: &mut Seen, now: Instant, event: &Event, effects: &Effects) {
             }
             Effect::SendStopSignal => {
                 assert!(seen.starts > 0, "there is no child");
-                assert!(seen.line.is_none_or(|until| until <= now), "the line's time is not over");
+                let may_come = seen.line.map_or(!seen.has_line || seen.child_ended, |until| until <= now);
+                assert!(may_come, "there is a line, and its time is not over");
                 assert!(seen.child_has_signal, "it was told to send none");
                 seen.signaled = true;
             }

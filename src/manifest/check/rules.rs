@@ -25,6 +25,8 @@ const SAVE: u64 = 10;
 /// Programs that run another as another user; the first ones need to be allowed to become root.
 const USER_SWITCHES: [&str; 9] = ["sudo", "su", "doas", "gosu", "su-exec", "setpriv", "runuser", "chpst", "setuidgid"];
 const SETUID: usize = 3;
+/// So many there may be.
+const COUNTERS: usize = 9;
 
 /// A GameServer, and what of it the rules ask for.
 struct Server<'a> {
@@ -244,8 +246,9 @@ impl Findings<'_> {
         let given = self.or_default(server.pod.integer("terminationGracePeriodSeconds", 0..=i64::MAX));
         let grace = Duration::from_secs(given.and_then(|secs| u64::try_from(secs).ok()).unwrap_or(DEFAULT_GRACE));
         let hook = stop.hook.as_ref().map_or(Duration::ZERO, |hook| hook.timeout);
-        let line = stop.line.as_ref().filter(|_| shim.is_wrapper).map_or(Duration::ZERO, |line| line.timeout);
-        let save = stop.timeout.filter(|_| shim.is_wrapper).unwrap_or_default();
+        // A sidecar reads neither of these.
+        let line = stop.line.as_ref().map_or(Duration::ZERO, |line| line.timeout);
+        let save = stop.timeout.unwrap_or_default();
         let before = hook.max(sdk.call_timeout) + line;
         let all = (before + save).max(stop.shutdown_timeout);
         // A game without a bound of its own needs a moment after the signal too.
@@ -377,11 +380,8 @@ impl Findings<'_> {
         let env = &shim.container.env;
         let mut published = BTreeSet::new();
         let mut is_known = !env.has_more;
-        let numbered = |number: usize, rest: &str| match number {
-            1 => format!("AGONES_SHIM_COUNTER_{rest}"),
-            _ => format!("AGONES_SHIM_COUNTER_{number}_{rest}"),
-        };
-        let counters = (1..=9).map(|number| ("counters", numbered(number, "NAME"), numbered(number, "CAPACITY")));
+        let counters =
+            (1..=COUNTERS).map(|number| ("counters", numbered(number, "NAME"), numbered(number, "CAPACITY")));
         let list = ("lists", "AGONES_SHIM_LIST_NAME".to_owned(), String::new());
         for (what, variable, capacity_variable) in counters.chain([list]) {
             is_known &= !env.is_unknown(&variable);
@@ -428,11 +428,19 @@ fn ports<'a>(field: &Field<'a>) -> Vec<Field<'a>> {
     field.get("ports").and_then(|ports| ports.items().ok()).unwrap_or_default()
 }
 
+/// A setting of this Counter.
+fn numbered(number: usize, rest: &str) -> String {
+    match number {
+        1 => format!("AGONES_SHIM_COUNTER_{rest}"),
+        _ => format!("AGONES_SHIM_COUNTER_{number}_{rest}"),
+    }
+}
+
 /// The first setting with this port in it.
 fn variable_with(shim: &Shim<'_>, port: u16) -> Option<Position> {
     let port = port.to_string();
-    let names = ["READY_TCP", "READY_HTTP", "LIVE_TCP", "LIVE_HTTP", "COUNTER_METRICS_URL"]
-        .map(|name| format!("AGONES_SHIM_{name}"));
-    let holds = |name: &&String| shim.container.env.get(name).is_some_and(|value| value.contains(&port));
-    names.iter().find(holds).and_then(|name| shim.container.env.at(name))
+    let pages = (1..=COUNTERS).flat_map(|number| ["METRICS_URL", "JSON_URL"].map(|rest| numbered(number, rest)));
+    let probes = ["READY_TCP", "READY_HTTP", "LIVE_TCP", "LIVE_HTTP"].map(|name| format!("AGONES_SHIM_{name}"));
+    let holds = |name: &String| shim.container.env.get(name).is_some_and(|value| value.contains(&port));
+    probes.into_iter().chain(pages).find(holds).and_then(|name| shim.container.env.at(&name))
 }

@@ -53,6 +53,14 @@ fn table() -> Vec<(&'static str, String, String, &'static str)> {
             ),
         )
     };
+    let page = |url: &str| {
+        let metric = format!("{}, {}", var("COUNTER_NAME", "players"), var("COUNTER_METRIC", "m"));
+        format!("{metric}, {}", var("COUNTER_METRICS_URL", url))
+    };
+    let json = |url: &str| {
+        let count = format!("{}, {}", var("COUNTER_2_NAME", "rooms"), var("COUNTER_2_JSON_COUNT", "/n"));
+        format!("{count}, {}", var("COUNTER_2_JSON_URL", url))
+    };
     let scaler = |key: &str| {
         format!(
             "kind: FleetAutoscaler\nspec: {{ fleetName: cs, policy: {{ type: Counter, counter: {{ key: {key} }} }} }}\n---\n"
@@ -224,6 +232,26 @@ fn table() -> Vec<(&'static str, String, String, &'static str)> {
             wrapper(&var("READY_HTTP", "'http://backend:8080/healthz'")),
             "port 8080 is the SDK server's",
         ),
+        ("port-taken", wrapper(&var("LIVE_TCP", "»'9357'")), wrapper(&var("LIVE_TCP", "'9356'")), "port 9357 is"),
+        (
+            "port-taken",
+            wrapper_with("counters: { players: {} },", &page("»'http://localhost:9358/metrics'"), ""),
+            wrapper_with("counters: { players: {} },", &page("'http://localhost:9359/metrics'"), ""),
+            "port 9358 is",
+        ),
+        (
+            "port-taken",
+            wrapper_with("counters: { rooms: {} },", &json("»'http://localhost:8080/'"), ""),
+            wrapper_with("counters: { rooms: {} },", &json("'http://localhost:8081/'"), ""),
+            "port 8080 is",
+        ),
+        (
+            "grace-too-short",
+            wrapper_with("", &format!("{}, {}", var("STOP_LINE", "stop"), var("STOP_LINE_TIMEOUT_SECS", "'28'")), "")
+                .replace("template: { spec: {", "template: { spec: »{"),
+            wrapper_with("", &format!("{}, {}", var("STOP_LINE", "stop"), var("STOP_LINE_TIMEOUT_SECS", "'27'")), ""),
+            "(the line 28s, Shutdown() 8s), and the kubelet kills after 30s",
+        ),
         (
             "grace-too-short",
             wrapper(&var("STOP_LINE", "stop")).replace("template: { spec: {", "template: { spec: »{"),
@@ -261,6 +289,12 @@ fn table() -> Vec<(&'static str, String, String, &'static str)> {
             container("args: ['--', »/usr/bin/gosu, game, ./game], securityContext: { runAsUser: 1000 }"),
             container("args: ['--', /usr/bin/gosu, game, ./game], securityContext: { runAsUser: 0 }"),
             "gosu cannot change the user in a container that is not root's",
+        ),
+        (
+            "stop-not-permitted",
+            container("args: ['--', »su-exec, game, ./game], securityContext: { runAsNonRoot: true }"),
+            container("args: ['--', su-exec, game, ./game], securityContext: { runAsNonRoot: false }"),
+            "su-exec cannot change the user in a container that is not root's",
         ),
         (
             "stop-not-permitted",
@@ -319,6 +353,43 @@ fn each_finding_has_its_place_and_its_neighbour_has_none() {
         assert!(shown.len() == 1 && is_it(&shown[0]), "{rule}: wanted {place}{message}, found {shown:#?} in\n{bad}");
         assert_eq!(found(&[&good]), Vec::<String>::new(), "{rule}, the neighbour:\n{good}");
     }
+}
+
+/// Each is a step away from a finding, on another side than the neighbour in the table.
+#[test]
+fn what_looks_like_a_finding_and_is_none() {
+    let slow = var("HEALTH_INTERVAL_SECS", "'9'");
+    let helper = "{ name: game, image: g }, { name: helper, args: ['$(AGONES_GAMESERVER_PORT)'], env: [ { name: AGONES_SHIM_READY_TCP, value: '7777' } ] }";
+    for good in [
+        // A Pod with no container to choose from.
+        server("", "containers: [],"),
+        // UDP, which the SDK server does not listen on: Agones' default, and said of a container.
+        wrapper_with("ports: [{ containerPort: 8080 }],", "", ""),
+        container("ports: [{ containerPort: 8080, protocol: UDP }], image: g"),
+        // As long as the kubelet waits, and not longer: 2 s for the first attempt at Shutdown(), and the save.
+        wrapper(&var("STOP_TIMEOUT_SECS", "'28'")),
+        // Nobody counts the beats.
+        wrapper_with("health: { disabled: true },", &slow, ""),
+        // Both names of a port that is two.
+        wrapper_with("ports: [{ name: q, protocol: TCPUDP }],", &var("WAIT_FOR_SDK", "'1'"), "")
+            .replace("./game", "'$(AGONES_GAMESERVER_PORT_Q_TCP) $(AGONES_GAMESERVER_PORT_Q_UDP)'"),
+        // Arguments of what is started by somebody else.
+        server("container: game,", &format!("containers: [{helper}]")),
+        // Agones writes its own in its place.
+        wrapper("{ name: AGONES_SDK_GRPC_PORT, value: x }"),
+    ] {
+        assert_eq!(found(&[&good]), Vec::<String>::new(), "{good}");
+    }
+    // The one finding is that nothing is reported.
+    let off = found(&[&wrapper(&format!("{}, {slow}", var("SDK", "'off'")))]);
+    assert!(off.len() == 1 && off[0].contains("[sdk-off]"), "{off:?}");
+    // A sidecar has no line to write.
+    let sidecar = format!("{}, {}", var("STOP_LINE", "stop"), var("STOP_TIMEOUT_SECS", "'60'"));
+    let two = format!(
+        "containers: [{{ name: game, image: g }}, {{ name: shim, image: agones-shim, env: [ {READY}, {sidecar} ] }}]"
+    );
+    let found = found(&[&server("container: game,", &two)]);
+    assert!(found.iter().all(|line| !line.contains("grace-too-short")), "{found:?}");
 }
 
 #[test]

@@ -95,6 +95,8 @@ AGONES_SHIM_STOP_LINE_TIMEOUT_SECS=30 (default)
 AGONES_SHIM_TTY=0 (default)
 AGONES_SHIM_STOP_HOOK= (unset)
 AGONES_SHIM_STOP_HOOK_TIMEOUT_SECS=5 (default)
+AGONES_SHIM_RCON_PASSWORD= (unset)
+AGONES_SHIM_RCON_PASSWORD_FILE= (unset)
 AGONES_SHIM_STATUS_ADDR= (default: off)
 AGONES_SHIM_LOG=info (default)
 AGONES_SHIM_LOG_FORMAT=auto (default)
@@ -236,7 +238,26 @@ fn without_all_only_what_is_set_is_listed_and_the_rest_is_counted() {
     assert_eq!(lines[0], "readiness: tcp localhost:7777", "the summary comes first");
     assert!(warning.starts_with("warning: AGONES_SHIM_REDAY_TCP: is not a setting"), "{warning}");
     assert_eq!(set, "AGONES_SHIM_READY_TCP=7777 (set)");
-    assert_eq!(rest, "and 63 settings that are not set (agones-shim check --all shows them)");
+    assert_eq!(rest, "and 65 settings that are not set (agones-shim check --all shows them)");
+}
+
+#[test]
+fn the_password_of_a_remote_console_is_shown_neither_where_it_is_good_nor_where_it_is_wrong() {
+    let with = |more: &[(&str, &str)]| checked(&[&[("AGONES_SHIM_READY_TCP", "7777")], more].concat());
+    let text = with(&[("AGONES_SHIM_RCON_PASSWORD", "hunter2")]).expect("it is good");
+    assert!(!text.contains("hunter2") && text.contains("AGONES_SHIM_RCON_PASSWORD=*** (set)"), "{text}");
+    let file = ("AGONES_SHIM_RCON_PASSWORD_FILE", "/run/secrets/rcon");
+    let text = with(&[file]).expect("the file need not be there");
+    assert!(text.contains("AGONES_SHIM_RCON_PASSWORD_FILE=/run/secrets/rcon (set)"), "{text}");
+    for (wrong, more, message) in [
+        ("hunter\u{7}2", &[][..], "\"***\" has a control character in it (a password is one line)"),
+        ("hunter2", &[file], "AGONES_SHIM_RCON_PASSWORD is set too (leave one of them out)"),
+    ] {
+        let rejected = with(&[&[("AGONES_SHIM_RCON_PASSWORD", wrong)], more].concat()).expect_err("it is wrong");
+        let text = format!("{rejected:?}");
+        assert!(!text.contains("hunter"), "{text}");
+        assert!(rejected.errors.iter().any(|error| error.message == message), "{text}");
+    }
 }
 
 /// From an env file, whose quotes are a part of the value: the password is in the program's name.

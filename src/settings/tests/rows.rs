@@ -80,7 +80,7 @@ fn what_is_shown_in_part_is_what_may_hold_a_password() {
             "URL" => Shown::Url,
             "URLS" => Shown::Urls,
             "COMMAND" => Shown::Command,
-            "HEADER" => Shown::Secret,
+            "HEADER" | "PASSWORD" => Shown::Secret,
             _ => Shown::Whole,
         };
         assert_eq!(row.shown, wanted, "{}", row.variable);

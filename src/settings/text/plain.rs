@@ -7,6 +7,7 @@
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
+use super::target::Secret;
 use crate::settings::engine::suggest;
 
 /// The longest time that can be set: ten years of 365 days. Longer ones are
@@ -19,6 +20,9 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 /// More items than this in one list are a slip: a round runs them all at once.
 pub(crate) const MOST_ITEMS: usize = 64;
+
+/// The longest password that is sent to a game, in bytes.
+pub(crate) const LONGEST_PASSWORD: usize = 512;
 
 /// Shown of a value in a message, in characters: a variable can hold 128 KiB.
 pub(crate) const SHOWN: usize = 120;
@@ -115,6 +119,20 @@ pub(crate) fn path(text: &str) -> Result<String, String> {
         return Err("is not a path: it has a control character in it".into());
     }
     Ok(text.to_owned())
+}
+
+/// The password of a game's remote console. The messages say nothing of it.
+pub(crate) fn password(text: &str) -> Result<Secret, String> {
+    if text.is_empty() {
+        return Err("is empty".into());
+    }
+    if text.chars().any(char::is_control) {
+        return Err("has a control character in it (a password is one line)".into());
+    }
+    if text.len() > LONGEST_PASSWORD {
+        return Err(format!("is longer than {LONGEST_PASSWORD} bytes"));
+    }
+    Ok(Secret(text.to_owned()))
 }
 
 /// A port number.

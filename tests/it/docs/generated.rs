@@ -9,6 +9,7 @@ use agones_shim::testing::{help, manifest, query, settings};
 
 use super::{Page, root};
 use crate::games::Example;
+use crate::support::report;
 
 /// Compares a part with what it should be, or writes it.
 fn assert_part(path: &str, name: &str, fresh: &str) {
@@ -36,6 +37,13 @@ fn every_generated_part_is_up_to_date() {
     assert_part("docs/readiness.md", "protocols", &query::markdown());
     assert_part("docs/manifests.md", "findings", &manifest::markdown());
     assert_part("docs/games.md", "games", &games());
+    assert_part("docs/performance.md", "figures", &figures());
+}
+
+/// What `make bench` measured, from the file that is kept of it.
+fn figures() -> String {
+    let text = fs::read_to_string(root().join("docs/performance.json")).expect("docs/performance.json");
+    report::markdown(&serde_json::from_str(&text).expect("make bench writes JSON"))
 }
 
 /// By the game's name, whatever its file is called.
