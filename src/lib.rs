@@ -37,7 +37,7 @@
 //! | `machine` | every decision: events in, effects out |
 //! | `log_line` | writes a line of the machine |
 //! | `manifest` | manifests: the reader, and what of them `check -f` finds wrong |
-//! | `worker` | a thread that is told things |
+//! | `worker` | a thread with an inbox |
 //! | `beat` | the clock of beats |
 //! | `log_lines` | lines of a file or of an output |
 //! | `rcon` | remote consoles, for `agones-shim rcon` |

@@ -33,7 +33,7 @@ use crate::sdk::stats::CallStats;
 use crate::settings::{CounterSettings, Probe, Settings, Source, StopSettings};
 use crate::worker::{Worker, panic_message};
 
-/// So many events are taken before an answer at the most.
+/// Most events that are taken before an answer.
 const EVENTS_BEFORE_ANSWER: usize = 64;
 
 /// Everything that the state thread owns.

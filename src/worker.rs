@@ -2,7 +2,7 @@
 //!
 //! A worker stops when its handle is dropped: the sender drops first, and the
 //! thread sees that nobody can tell it anything any more. A panic in it
-//! becomes an event. Nobody waits for it: whoever leaves has nothing to lose.
+//! becomes an event. Nobody waits for its end.
 
 use std::any::Any;
 use std::io;

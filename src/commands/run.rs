@@ -82,7 +82,7 @@ fn life(
         None => signals.sidecar(environment, events.clone())?,
     };
     log_line::write(&started(&settings, argv.is_some()));
-    // Kept until the end: whoever comes second warns.
+    // Kept until the end, so that a second shim can warn.
     let _mark = mark(&settings.sdk);
     let sdk = GrpcSdk::new(settings.sdk.endpoint.clone(), settings.sdk.call_timeout);
     let argv = argv.unwrap_or_default().to_vec();

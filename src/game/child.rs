@@ -55,7 +55,7 @@ impl Processes {
         Self { reaper: None, events, surroundings: Surroundings::new(mask, environment), has_probes: false }
     }
 
-    /// With a thread that hears signals and takes in orphans.
+    /// With a thread that waits for signals and reaps orphans.
     pub(crate) fn wrapper(
         mask: Signals,
         environment: impl IntoIterator<Item = Variable>,

@@ -6,7 +6,7 @@
 //! `start_error` why it could not be. `stdio` owns the game's stdin, outputs
 //! and terminal; `job_control` is about the shim's own terminal. `hook` bounds
 //! the hooks, `arguments` fills in what the child's have of the GameServer,
-//! `signals` hears what this process gets. All `unsafe` is in `sys`.
+//! `signals` waits for the signals of this process. All `unsafe` is in `sys`.
 
 pub(crate) mod arguments;
 pub mod child;

@@ -96,7 +96,7 @@ pub fn set_mask(mask: Signals) -> Signals {
     old
 }
 
-/// Waits for one of these blocked signals, for ever or this long. `None`: none came in time, or a handler ran.
+/// Waits for one of these blocked signals, forever or this long. `None`: none came in time, or a handler ran.
 #[must_use]
 pub fn wait_for_signal(signals: Signals, timeout: Option<Duration>) -> Option<c_int> {
     let timeout = timeout.map(|timeout| libc::timespec {

@@ -90,11 +90,11 @@ pub fn start(settings: &LogSettings, environment: &[Variable]) -> io::Result<Flu
     Ok(Flusher(queue))
 }
 
-/// `debug` is for what agones-shim does: the inner life of the libraries it uses is for whoever names them, as in
+/// `debug` is for what agones-shim does: lines of the libraries it uses come only where the filter names them, as in
 /// `ureq=debug`, or wants all there is, as in `trace`; their warnings are everybody's.
 ///
 /// gRPC's C core logs without a target and calls a refused connection an
-/// error: its lines are for whoever asks for `grpc=trace`.
+/// error: its lines come with `grpc=trace` only.
 struct Ours {
     logger: env_logger::Logger,
     /// The filter's modules.

@@ -42,7 +42,7 @@ const CONNECTIONS: usize = 32;
 const ACCEPTED_A_TURN: usize = 16;
 /// Descriptors that are left for probes, the scrape and the SDK client, however many clients come.
 const SPARE_DESCRIPTORS: u64 = 16;
-/// No accepting for so long when the system has no room.
+/// Pause before the next accept when the system has no descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Between tries to listen.
 const LISTEN_INTERVAL: Duration = Duration::from_secs(1);
@@ -293,7 +293,7 @@ impl<'a> Door<'a> {
         self.said = Some(Err(error));
     }
 
-    /// Answers whoever can be answered, and asks the state thread where need be.
+    /// Answers every client that can be answered, and asks the state thread where needed.
     fn answer(&mut self) -> ControlFlow<()> {
         self.hear()?;
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! Lines that say how many play, or that one has come or gone: what they say goes to whoever keeps the tally.
+//! Lines that say how many play, or that one has come or gone: what they say goes to the thread that keeps the tally.
 //!
 //! A line costs an allocation only where it matches and names somebody. Whole lines alone are looked at: a number that is
 //! cut at the end of a block would be another number.
@@ -13,11 +13,11 @@ const NAME_MAX: usize = 256;
 /// What a line has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// So many play; `None` where a number was expected and something else stands there.
+    /// Players on; `None` where something else stands in the place of the number.
     Count(Option<u64>),
-    /// So many have come, whoever they are.
+    /// Players who have joined, without names.
     Joined(u64),
-    /// So many have gone, whoever they are.
+    /// Players who have left, without names.
     Left(u64),
     /// This one has come.
     Came(String),

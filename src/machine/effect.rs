@@ -21,7 +21,7 @@ pub enum Effect {
     CheckLiveness,
     /// Run no more rounds.
     StopProbing,
-    /// Tell the log probe that so many lines were seen so far.
+    /// Tell the log probe how many lines were seen so far.
     ReportLines(u32),
     /// Look for no more lines.
     StopWatching,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::exit::{ExitReason, ProcessEnd};
 use crate::sdk::call::Answer;
 
-/// Everything the machine ever hears.
+/// Every input of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// SIGTERM, SIGINT or SIGHUP arrived (each one is an event of its own) at this time: it may be heard a call's
@@ -27,10 +27,10 @@ pub enum Event {
         /// What it said, or why there is no reading.
         outcome: Result<Reading, String>,
     },
-    /// So many more lines were written that match `AGONES_SHIM_READY_LOG`, or have
+    /// This many more lines were written that match `AGONES_SHIM_READY_LOG`, or have
     /// `AGONES_SHIM_READY_TEXT` in them.
     LinesSeen(u32),
-    /// So many more lines were written that do not match `AGONES_SHIM_READY_LOG`: told at most once in 5 s.
+    /// More lines were written that do not match `AGONES_SHIM_READY_LOG`; reported at most once in 5 s.
     LinesPassed {
         /// How many.
         lines: u32,
@@ -94,7 +94,7 @@ pub struct PlainLine {
 /// What a source of counts said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// So many.
+    /// The count.
     pub count: u64,
     /// It stands for the metric's absence.
     pub missing: bool,
@@ -122,7 +122,7 @@ pub struct ProbeReport {
 pub struct GroupMember {
     /// Its number.
     pub pid: i32,
-    /// Its name, as the kernel has it: 15 bytes at the most.
+    /// Its name, as the kernel has it: at most 15 bytes.
     pub name: String,
     /// The signals that it ignores, as bits: signal 1 is the lowest.
     pub ignored: u64,

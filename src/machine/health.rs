@@ -22,18 +22,18 @@ pub(super) struct Health {
     /// How the last liveness round ended; `None` before the first.
     pub(super) alive: Option<bool>,
     /// A round has been asked for and has not ended: since when, or since it was last counted as overdue.
-    pub(super) checking: Option<Instant>,
-    /// So many rounds should have begun since the one under way did, and count as failed.
-    pub(super) overdue: u32,
+    checking: Option<Instant>,
+    /// Rounds that should have begun since the one under way did; they count as failed.
+    overdue: u32,
     /// Failed rounds in a row.
     pub(super) failed_rounds: u32,
     /// A beat is to go out as soon as no call is under way.
     pub(super) beat_wanted: bool,
     /// A beat that was due did not go out: the next good news sends it.
-    pub(super) beat_owed: bool,
+    beat_owed: bool,
     /// The SDK server rejected the last beat.
-    pub(super) rejected: bool,
-    /// For those who look from outside.
+    rejected: bool,
+    /// Read by snapshots only.
     pub(super) counts: HealthCounts,
     /// When the last one was confirmed.
     pub(super) last_beat: Option<Instant>,

@@ -27,7 +27,7 @@ const EARLY: Duration = Duration::from_secs(60);
 const CONNECT_INTERVAL_STOPPING: Duration = Duration::from_millis(200);
 /// Between attempts to read the GameServer of a new connection.
 const LOOK_RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// A hostname has at most so many characters.
+/// Longest hostname, in characters.
 const HOSTNAME_MAX: usize = 63;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,13 +36,13 @@ pub(super) struct Link {
     /// It was up once.
     pub(super) ever: bool,
     /// The connect timeout has passed without it.
-    pub(super) given_up: bool,
+    given_up: bool,
     /// Which SDK server this is: counts those whose connection has ended. One that is merely slow is still the same,
     /// and has what it was sent.
     pub(super) generation: u64,
     pub(super) attempt_due: bool,
     pub(super) attempts: u32,
-    pub(super) lost_at: Option<Instant>,
+    lost_at: Option<Instant>,
     /// When it came or went.
     pub(super) changed: Option<Instant>,
     /// How often it came back.
@@ -215,7 +215,7 @@ impl Machine {
         }
     }
 
-    /// Takes the answer to any GetGameServer, whoever asked.
+    /// Handles every GetGameServer answer.
     pub(super) fn game_server_answered(
         &mut self,
         now: Instant,
@@ -297,7 +297,7 @@ impl Machine {
         }
     }
 
-    /// Learns what every look at the GameServer teaches, whoever asked for it.
+    /// Handles what every GetGameServer reply may change.
     pub(super) fn look_at(&mut self, now: Instant, game_server: &GameServer, out: &mut Effects) {
         self.seen_at.game_server = Some(now);
         let first = self.game_server.is_none();

@@ -103,7 +103,7 @@ pub struct Machine {
     child: Child,
     /// It has been Ready once.
     was_ready: bool,
-    /// For those who look from outside.
+    /// Read by snapshots only.
     seen_at: SeenAt,
 }
 

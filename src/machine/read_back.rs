@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// A look shows this, whoever asked for it.
+    /// Handles every GetGameServer reply.
     pub(super) fn read_back(&mut self, now: Instant, game_server: &GameServer) {
         if self.stop.is_some() || !self.has_outstanding() {
             return;

@@ -172,7 +172,7 @@ impl Readiness {
         !matches!(self.step, Step::Idle | Step::Confirmed)
     }
 
-    /// A look shows this, whoever asked for it.
+    /// Handles every GetGameServer reply.
     pub(super) fn learn(&mut self, game_server: &GameServer) {
         self.seen_before_ready |= game_server.state.is_before_ready();
     }

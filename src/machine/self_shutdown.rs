@@ -12,7 +12,7 @@ use super::allocation::{Change, is_allocated};
 use super::{Effect, Effects, Machine, Notice, Phase, StopReason};
 use crate::sdk::game_server::{GameServer, State};
 
-/// So many readings in a row have to say that nobody is there: one may come while the players change maps.
+/// Readings in a row that must be 0: one may come while the players change maps.
 const MIN_READINGS: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -90,7 +90,7 @@ pub struct HealthSnapshot {
     pub alive: Option<bool>,
     /// Failed liveness rounds in a row.
     pub failed_rounds: u32,
-    /// So many mean that the game server is gone.
+    /// Failed rounds that mean that the game server is gone.
     pub threshold: u32,
     /// Between beats, and between liveness rounds.
     pub interval: Duration,
@@ -158,7 +158,7 @@ pub struct StopSnapshot {
     pub hook_running: bool,
 }
 
-/// The few facts that systemd hears of, cheap enough for every turn of the loop.
+/// The few facts that systemd is told, cheap enough for every turn of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     /// Where in its life the shim is.
@@ -213,7 +213,7 @@ impl Machine {
         }
     }
 
-    /// What systemd hears of.
+    /// What systemd is told.
     #[must_use]
     pub fn view(&self) -> View {
         View {

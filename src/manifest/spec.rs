@@ -57,9 +57,9 @@ impl Default for Spec {
 pub struct Health {
     /// Nothing watches the beats.
     pub disabled: bool,
-    /// A beat that is this old is a missed one, and so often it is looked at; seconds.
+    /// Seconds between checks, and the age from which a beat counts as missed.
     pub period_seconds: u32,
-    /// So many missed in a row make it Unhealthy.
+    /// Missed beats in a row that make it Unhealthy.
     pub failure_threshold: u32,
     /// The looking starts this late; seconds.
     pub initial_delay_seconds: u32,

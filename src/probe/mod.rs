@@ -28,7 +28,7 @@ pub enum Command {
     AwaitReadiness,
     /// Run one liveness round.
     CheckLiveness,
-    /// So many lines that the log probe waits for were seen so far.
+    /// Lines seen so far that the log probe waits for.
     LinesSeen(u32),
 }
 

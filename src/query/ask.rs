@@ -94,7 +94,7 @@ pub(super) fn ask(
     }
 }
 
-/// Waits until one of them has something to read, or for so long. Which of them have.
+/// Waits until one of them has something to read, or until the time is over; says which have.
 fn wait_for(peers: &[Peer], wait: Duration) -> Vec<bool> {
     let mut sockets: Vec<PollFd> =
         peers.iter().map(|peer| PollFd::new(peer.socket.as_fd(), PollFlags::POLLIN)).collect();
@@ -109,7 +109,7 @@ fn wait_for(peers: &[Peer], wait: Duration) -> Vec<bool> {
 struct Peer {
     socket: UdpSocket,
     talk: Box<dyn Talk>,
-    /// The question has been sent so often.
+    /// How often the question was sent.
     sent: u32,
     /// It goes out again then; `None` no more.
     resend_at: Option<Instant>,

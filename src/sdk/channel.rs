@@ -40,7 +40,7 @@ impl Watched {
         &self.client
     }
 
-    /// The other end has closed it: whoever was there has gone. gRPC has set the socket to not blocking.
+    /// The other end has closed it. gRPC has set the socket to not blocking.
     pub(super) fn has_ended(&self) -> bool {
         match self.socket.peek(&mut [0]) {
             Ok(bytes) => bytes == 0,
@@ -83,7 +83,7 @@ pub(super) fn client(environment: Arc<Environment>, stream: TcpStream) -> Result
     Ok(Client::new(unsafe { builder.connect_from_fd(&peer, stream.into_raw_fd()) }))
 }
 
-/// Makes a call and waits for its answer. One that is given up is cancelled: the server hears of it.
+/// Makes a call and waits for its answer. A call that times out is cancelled, and the server is told.
 pub(super) fn ask<Q, R: Unpin>(
     client: &Client,
     method: &Method<Q, R>,

@@ -47,7 +47,7 @@ pub struct Health {
     pub disabled: bool,
     /// A beat older than this is a failure; `None` where unset or not positive.
     pub period: Option<Duration>,
-    /// So many failures in a row make it Unhealthy; `None` where unset or not positive.
+    /// Missed beats in a row that make it Unhealthy; `None` where unset or not positive.
     pub failure_threshold: Option<u32>,
 }
 

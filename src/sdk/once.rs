@@ -26,7 +26,7 @@ pub enum SdkCall {
     Shutdown,
     /// Allocate()
     Allocate,
-    /// Reserve(), for so many seconds; 0 is for ever.
+    /// Reserve(), for this number of seconds; 0 is forever.
     Reserve(i64),
     /// `GetGameServer()`
     GameServer,

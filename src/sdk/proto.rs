@@ -46,7 +46,7 @@ methods! {
     ALLOCATE: Unary "/agones.dev.sdk.SDK/Allocate", sdk::Empty => sdk::Empty;
     /// Asks for state Shutdown.
     SHUTDOWN: Unary "/agones.dev.sdk.SDK/Shutdown", sdk::Empty => sdk::Empty;
-    /// Asks for state Reserved, for so many seconds.
+    /// Asks for state Reserved, for this number of seconds.
     RESERVE: Unary "/agones.dev.sdk.SDK/Reserve", sdk::Duration => sdk::Empty;
     /// A stream of beats.
     HEALTH: ClientStreaming "/agones.dev.sdk.SDK/Health", sdk::Empty => sdk::Empty;

@@ -50,11 +50,11 @@ pub(crate) struct AllocationSettings {
     pub hook: Option<Hook>,
     /// Allocate() once Ready with players on.
     pub on_players: bool,
-    /// Ready() once the shim's own allocation was empty for so long; `None` is never.
+    /// How long the shim's own allocation is empty before Ready(); `None` is never.
     pub empty_ready: Option<Duration>,
-    /// Shutdown() once Allocated and empty for so long; `None` is never.
+    /// How long it is Allocated and empty before Shutdown(); `None` is never.
     pub idle_shutdown: Option<Duration>,
-    /// Shutdown() once Ready and not allocated for so long; `None` is never.
+    /// How long it is Ready and not allocated before Shutdown(); `None` is never.
     pub max_age: Option<Duration>,
 }
 

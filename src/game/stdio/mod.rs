@@ -30,7 +30,7 @@ use crate::log_lines::lines::Lines;
 use crate::machine::{Event, catalogue};
 use crate::net::deadline::Deadline;
 
-/// How long the last output of a child that is gone may take to be read by whoever reads it.
+/// How long to wait for the last output of a child that has ended to be read.
 pub(crate) const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The child's ends of its streams. They are closed here when the child has them.

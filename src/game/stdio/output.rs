@@ -25,7 +25,7 @@ use crate::worker::Worker;
 
 /// Passed on at once: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
-/// A line without an end that nothing has come behind for so long is looked at as it is: a prompt.
+/// An unfinished line is matched as it is (a prompt) once nothing has followed it for this long.
 const REST: u16 = 100;
 /// Between looks at the terminal's size: the kernel tells only the child, whose group has the terminal.
 const SIZE_INTERVAL: u16 = 200;

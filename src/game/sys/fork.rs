@@ -57,7 +57,7 @@ pub struct Spawned {
 pub struct Report(io::PipeReader);
 
 impl Report {
-    /// Waits for as long as the exec takes, which may be for ever, and not at all once the process has ended. `None`:
+    /// Waits for as long as the exec takes, which may be forever, and not at all once the process has ended. `None`:
     /// the program runs, or the process was killed on its way there.
     pub fn wait(mut self) -> Option<io::Error> {
         let mut errno = [0; size_of::<c_int>()];

@@ -33,7 +33,7 @@ enum State {
     Asking(Request, Instant),
     /// The answer and how much of it is out.
     Writing(Vec<u8>, usize),
-    /// The answer is out; so many bytes that nobody wanted have come since.
+    /// The answer is out; the number of unwanted bytes that have come since.
     Draining(usize),
     /// Nothing more to do.
     Closed,

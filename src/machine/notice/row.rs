@@ -131,7 +131,7 @@ macro_rules! notices {
         }
 
         impl Notice {
-            /// All that is to be said of it.
+            /// All that is logged and documented about it.
             #[must_use]
             #[allow(unused_variables, reason = "a row need not log every field")]
             pub fn describe(&self) -> Description {

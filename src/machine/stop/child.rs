@@ -15,10 +15,10 @@ use crate::settings::StopScope;
 const GIVE_UP_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// A process that SIGKILL does not end within this time is not waited for.
 const LEAVE_AFTER_KILL: Duration = Duration::from_secs(2);
-/// Who is still there so long after the stop signal is named in a warning. Docker kills after 10 s, Kubernetes after 30.
+/// A warning names what is still running this long after the stop signal. Docker kills after 10 s, Kubernetes after 30.
 const MARKS: [Duration; 4] =
     [Duration::from_secs(5), Duration::from_secs(10), Duration::from_secs(30), Duration::from_secs(60)];
-/// What the leader leaves behind has so long to end by itself; then it is looked at, this often.
+/// How long what the leader leaves behind may take to end by itself, and how often it is then checked.
 const REST_INTERVAL: Duration = Duration::from_secs(5);
 /// Dead of the stop signal so soon, nobody has saved anything.
 const AT_ONCE: Duration = Duration::from_millis(200);

@@ -4,7 +4,7 @@ use nix::libc::{SIGHUP, SIGINT, SIGTERM};
 
 use super::super::{Config, GroupMember};
 
-/// So many processes are named in a line.
+/// Most processes that one line names.
 const NAMED: usize = 8;
 
 /// A shell's background jobs ignore INT and QUIT. Who ignores the stop signal has not been told, and SIGTERM tells it

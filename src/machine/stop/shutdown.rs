@@ -17,7 +17,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// An acknowledged Shutdown() that does not show by then is called again: it is harmless.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
-/// Connections refused for so long after an acknowledgement: the SDK server has left.
+/// Once connections have been refused for this long after an acknowledgement, the SDK server has left.
 const LEFT_AFTER: Duration = Duration::from_secs(2);
 /// The first two, where nobody waits any more.
 const UNHURRIED_INTERVAL: Duration = Duration::from_secs(1);

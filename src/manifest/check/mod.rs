@@ -21,7 +21,7 @@ use autoscaler::{Fed, Scales};
 use catalogue::{FIELD, FILE, Rule, Severity};
 pub(crate) use report::Report;
 
-/// So many are kept: what follows would help nobody.
+/// Most findings that are kept; more would help nobody.
 const MAX_FINDINGS: usize = 1000;
 /// What `$(NAME)` may add to the texts of a file; a container's environment has some kilobytes.
 const MAX_REFERENCES: usize = 1 << 20;

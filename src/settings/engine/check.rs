@@ -22,7 +22,7 @@ pub(crate) struct Page {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with any setting, whoever reads it.
+/// Everything that is wrong with any setting, for every command.
 pub(crate) fn page(environment: impl IntoIterator<Item = Variable>, all: bool) -> Result<Page, Rejected> {
     let (values, warnings) = read::whole(Mode::Check, environment)?;
     let mut text = String::new();

@@ -97,7 +97,7 @@ pub(crate) fn columns(text: &mut String, rows: &[(String, &str)]) {
     }
 }
 
-/// Words in lines, each after so many blanks.
+/// Wraps words into lines that begin with this many blanks.
 pub(crate) fn wrap(text: &mut String, words: &str, indent: usize) {
     let mut column = 0;
     for word in words.split(' ') {

@@ -82,7 +82,7 @@ pub(crate) enum Shown {
 pub(crate) struct Series {
     /// The beginning of the names, up to where the number goes.
     pub prefix: &'static str,
-    /// So many there may be. One digit, so that a number is no part of a longer one.
+    /// How many there may be. One digit, so that a number is no part of a longer one.
     pub last: usize,
     /// What is numbered, in the plural.
     pub what: &'static str,
@@ -258,7 +258,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
     rows().map(AnySetting::row)
 }
 
-/// The row is the last of its series: help speaks of numbers behind it.
+/// The row is the last of its series: help explains the numbers after it.
 pub(super) fn last_of_series(row: &Row) -> Option<&'static Series> {
     let series = row.series?;
     let is_of_it = |setting: &&dyn AnySetting| setting.row().series.is_some_and(|other| other.prefix == series.prefix);

@@ -32,7 +32,7 @@ fn key_error(key: &str) -> Result<(), String> {
     let longest = MAX_NAME - NAME_PREFIX.len();
     match name_error(key, longest) {
         _ if key.is_empty() => Err("has no key (write key=value)".into()),
-        // It would be taken by the SDK server, and refused by Kubernetes for ever after.
+        // It would be taken by the SDK server, and refused by Kubernetes forever after.
         _ if key.contains('/') => {
             Err("has a / in its key: Agones puts agones.dev/sdk- in front, and one is all".into())
         }

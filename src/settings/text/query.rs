@@ -1,6 +1,6 @@
 //! `protocol://host:port` of game server queries.
 //!
-//! Which protocols there are, and what may stand behind the port, is said by the table in the room `query`.
+//! The table in the room `query` has the protocols and what may stand behind the port.
 
 use super::address;
 use super::plain::{self, is_digits, one_of, quote};

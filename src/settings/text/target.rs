@@ -39,7 +39,7 @@ impl Probe {
 pub struct LogTarget {
     /// What it looks like.
     pub pattern: Pattern,
-    /// So many such lines.
+    /// Number of matching lines required.
     pub count: NonZeroU32,
     /// Where it is written; `None` is the child's stdout and stderr.
     pub file: Option<String>,

@@ -1,7 +1,7 @@
 //! `http://` URLs of probes and of the metrics endpoint.
 //!
 //! What can be reached is decided here, so that a bad URL is an error at start
-//! and never a probe that fails for ever. A password in a URL is taken out at
+//! and never a probe that fails forever. A password in a URL is taken out at
 //! once; no message and no shown form contains it.
 
 use std::num::NonZeroU16;
