@@ -225,7 +225,8 @@ fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_and_is_named() {
 #[test]
 fn a_game_that_its_shell_has_made_deaf_to_int_gets_term_beside_one_that_is_not() {
     let game = "trap 'echo saved; exit 0' TERM; echo game up; while :; do sleep 0.1; done";
-    let shell = wrap(["sh", "-c", "sh -c \"$1\" & shift; \"$@\" & wait", "sh", game]);
+    let script = "sh -c \"$1\" & shift; env --default-signal=INT \"$@\" & wait";
+    let shell = wrap(["sh", "-c", script, "sh", game]);
     let mut shim = shell.args(specimen(["signals"])).set("STOP_SIGNAL", "INT").spawn();
     shim.wait_for_line("game up", secs(10));
     shim.wait_for_line("ready", secs(10));
