@@ -85,6 +85,10 @@ impl Teeworlds {
                 if !self.names {
                     return Ok(Step::Known(reading));
                 }
+                // The question was sent twice, and so was the answer: counts and names are those of the first.
+                if self.so_far().is_some() {
+                    return Ok(Step::Stray("belongs to another question"));
+                }
                 let packets = self.extended.take().map(|extended| extended.packets).unwrap_or_default();
                 self.extended = Some(Extended { reading, packets });
                 self.more(0, names)
