@@ -7,41 +7,18 @@ use std::time::{Duration, Instant};
 use super::super::*;
 pub(super) use crate::sdk::call::{CallError, CallErrorKind, Peer};
 use crate::sdk::game_server::{List, State};
-use crate::settings::{KeyValue, SdkMode, StopScope, StopSignal};
+use crate::settings::{KeyValue, Settings};
 
 pub fn secs(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
+/// What a sidecar's machine is told with nothing set but a readiness probe, and beats every 5 s.
 pub fn config() -> Config {
-    Config {
-        wrapper: false,
-        sdk: SdkMode::Auto,
-        sdk_connect_timeout: secs(30.0),
-        shutdown_timeout: secs(8.0),
-        ready_timeout: None,
-        health_interval: Some(secs(5.0)),
-        live_failure_threshold: None,
-        liveness_is_readiness: true,
-        publishes: Vec::new(),
-        ready_lines: 0,
-        stop_timeout: None,
-        stop_scope: StopScope::Group,
-        stop_signal: Some(StopSignal { number: 15, name: "SIGTERM".into() }),
-        stop_line: None,
-        stdin_ends: false,
-        stop_ok_codes: Vec::new(),
-        stop_hook: false,
-        wait_for_sdk: false,
-        labels: Vec::new(),
-        annotations: Vec::new(),
-        allocated_hook: false,
-        allocate_on_players: false,
-        empty_ready: None,
-        idle_shutdown: None,
-        max_age: None,
-        pod_name: None,
-    }
+    let environment = [("AGONES_SHIM_READY_TCP", "7777"), ("AGONES_SHIM_HEALTH_INTERVAL_SECS", "5")];
+    let environment = environment.map(|(name, value)| (name.into(), value.into()));
+    let (settings, _) = Settings::read(false, environment).expect("good settings");
+    Config::new(&settings, false, None, 0)
 }
 
 pub fn wrapper() -> Config {
