@@ -167,6 +167,6 @@ fn probe_takes_the_readiness_set_where_no_liveness_set_is_given_and_runs_all_at_
     let nothing = shim().arg("probe").run(millis(20_000));
     assert_eq!(nothing.code, 78, "{nothing:?}");
     // The wrapper's child is alive, or nobody could ask: a HEALTHCHECK is well.
-    let begun = shim().set("READY_TEXT", "up").arg("probe").run(secs(20));
-    assert_eq!((begun.code, begun.stderr.matches("there is nothing to ask").count()), (0, 1), "{begun:?}");
+    let without = shim().set("READY_TEXT", "up").arg("probe").run(secs(20));
+    assert_eq!((without.code, without.stderr.matches("there is nothing to ask").count()), (0, 1), "{without:?}");
 }
