@@ -55,7 +55,16 @@ fn line_by_line(source: &LineSource, text: &[u8]) -> Outcome {
     let mut tally = Tally::new(source.moves.is_some(), true);
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let Some(end) = text.iter().rposition(is_end) else { return tally.report() };
-    for line in text[..end].split(is_end).filter(|line| !line.is_empty()) {
+    // Behind words and a carriage return nothing counts.
+    let lines = text[..end].split(|&byte| byte == b'\n').flat_map(|row| {
+        let mut overwrites = false;
+        row.split(|&byte| byte == b'\r').filter(move |line| {
+            let counts = !overwrites && !line.is_empty();
+            overwrites |= line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+            counts
+        })
+    });
+    for line in lines {
         let line = String::from_utf8_lossy(line);
         let first = |pattern: &Pattern| {
             let groups = pattern.groups(&line)?;

@@ -126,7 +126,13 @@ mod tests {
         let patterns = [r"^\[\d+\] (\w+) joined$", r"^\[\d+\] (\w+) left$", r"^\[\d+\] (\d+) play$"];
         let chat = b"[1] <ann> [1] eve joined\n[1] <ann> bob left\n[1] <ann> 0 play\n[1] ann joined the choir\n";
         assert_eq!(seen(patterns, chat), []);
-        // A game that passes on what steers a terminal: it is left out, and a carriage return ends a line.
+        // A game that passes on what steers a terminal: it is left out. A carriage return begins no line that counts, but
+        // behind a prompt.
+        assert_eq!(seen(patterns, b"[1] <ann> hi\r[1] eve joined\r\r[1] bob left\r\n"), []);
+        assert_eq!(seen(patterns, b"[1] <ann> h\x1b[0mi\r[1] eve joined\n"), []);
+        let eve = [Seen::Came("eve".into())];
+        assert_eq!(seen(patterns, b"[1] <ann> hi\r\n[1] eve joined\r\n"), eve);
+        assert_eq!(seen(patterns, b"> \r\x1b[K[1] eve joined\n> "), eve);
         assert_eq!(seen(patterns, b"[1] <ann> \x1b[2K\x1b[1G[1] eve joined\n"), []);
         assert_eq!(seen(patterns, b"[1] ann joined\n"), [Seen::Came("ann".into())]);
     }

@@ -91,14 +91,15 @@ impl Lines {
     pub fn push(&mut self, bytes: &[u8]) -> u32 {
         let mut matches = 0;
         let Self { pattern, counted, splitter, passed } = self;
-        splitter.push(bytes, |line| {
+        splitter.push(bytes, |line, overwrites| {
             match pattern {
                 Some(pattern) if pattern.is_match(line) => matches += 1,
                 Some(pattern) => passed.take(line, pattern),
                 None => {}
             }
-            for counted in &mut *counted {
-                counted.look(line);
+            // A game prints what players type, and a carriage return in it begins no line of the game's own.
+            if !overwrites {
+                counted.iter_mut().for_each(|counted| counted.look(line));
             }
         });
         counted.iter_mut().for_each(CountedLines::tell);
@@ -154,6 +155,8 @@ pub struct Splitter {
     is_new: bool,
     /// The line has been looked at for good, or is too long: nothing more of it is wanted.
     is_over: bool,
+    /// Words stand in front of the line, up to a carriage return without its newline. A prompt has none.
+    overwrites: bool,
 }
 
 /// Inside of what steers a terminal (ECMA-48), or not.
@@ -174,16 +177,19 @@ enum State {
 }
 
 impl Splitter {
-    /// Takes the next bytes, and shows each line that ends in them. None of them is empty.
-    pub fn push(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8])) {
+    /// Takes the next bytes, and shows each line that ends in them, and whether it overwrites words. None is empty.
+    pub fn push(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.state == State::Text && !is_special(byte) {
                 let length = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());
                 let (text, rest) = bytes.split_at(length);
                 // A plain line that is here as a whole is shown where it stands.
-                if matches!(rest, [b'\n' | b'\r', ..]) && self.is_plain_whole(text) {
-                    see(text);
-                    bytes = &rest[1..];
+                if let [end @ (b'\n' | b'\r'), behind @ ..] = rest
+                    && self.is_plain_whole(text)
+                {
+                    see(text, self.overwrites);
+                    self.overwrites = *end == b'\r' && (self.overwrites || has_words(text));
+                    bytes = behind;
                     continue;
                 }
                 self.take_text(text, &mut see);
@@ -215,7 +221,7 @@ impl Splitter {
         self.line.is_empty() && !self.is_over && text.len() < LONGEST && text[0] != 0 && !is_utf16(text)
     }
 
-    fn take_text(&mut self, text: &[u8], see: &mut impl FnMut(&[u8])) {
+    fn take_text(&mut self, text: &[u8], see: &mut impl FnMut(&[u8], bool)) {
         if self.is_over {
             return;
         }
@@ -225,14 +231,14 @@ impl Splitter {
         self.is_new |= !text.is_empty();
         if text.len() >= room {
             self.pass_over();
-            see(seen(&self.line, &mut self.text));
+            see(seen(&self.line, &mut self.text), self.overwrites);
         }
     }
 
     /// Takes one byte; false where it has to be looked at again, in another state.
-    fn take_special(&mut self, byte: u8, see: &mut impl FnMut(&[u8])) -> bool {
+    fn take_special(&mut self, byte: u8, see: &mut impl FnMut(&[u8], bool)) -> bool {
         match (self.state, byte) {
-            (State::MaybeEnd(_), 0) => self.end(see),
+            (State::MaybeEnd(end), 0) => self.end(end, see),
             (State::MaybeEnd(end), _) => {
                 self.state = State::Text;
                 self.take_text(&[end, byte], see);
@@ -242,7 +248,7 @@ impl Splitter {
                 return byte == 0;
             }
             (State::Text, b'\n' | b'\r') if is_utf16(&self.line) => self.state = State::MaybeEnd(byte),
-            (_, b'\n' | b'\r') => self.end(see),
+            (_, b'\n' | b'\r') => self.end(byte, see),
             (_, ESCAPE) => (self.state, self.is_wide) = (State::Escape, false),
             (State::Escape | State::Control(_) | State::String, 0) => self.is_wide = true,
             (State::Escape, b'[') => self.state = State::Control(0),
@@ -269,11 +275,12 @@ impl Splitter {
         self.state = if self.is_wide { State::Nul } else { State::Text };
     }
 
-    fn end(&mut self, see: &mut impl FnMut(&[u8])) {
+    fn end(&mut self, end: u8, see: &mut impl FnMut(&[u8], bool)) {
         // Nothing between a carriage return and its newline is no line.
         if !self.is_over && !self.line.is_empty() {
-            see(seen(&self.line, &mut self.text));
+            see(seen(&self.line, &mut self.text), self.overwrites);
         }
+        self.overwrites = end == b'\r' && (self.overwrites || has_words(&self.line));
         self.line.clear();
         (self.state, self.is_new, self.is_over) = (State::Text, false, false);
     }
@@ -303,6 +310,11 @@ fn is_utf16(line: &[u8]) -> bool {
 pub(super) fn without_hole(text: &[u8]) -> &[u8] {
     let hole = text.iter().position(|&byte| byte != 0).unwrap_or(text.len());
     &text[hole..]
+}
+
+/// A letter or a digit, of whatever script.
+fn has_words(text: &[u8]) -> bool {
+    text.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 fn is_special(byte: u8) -> bool {

@@ -86,7 +86,7 @@ notices! {
     SdkRequired { waited: Duration, error: String } =>
         Sdk, Error, "sdk-required", [waited, error],
         "no SDK server within AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS, and AGONES_SHIM_SDK=required",
-        "Start the SDK server first, raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or set `AGONES_SHIM_SDK=auto`.";
+        "A wrapper's game was not started. Start the SDK server first, raise `AGONES_SHIM_SDK_CONNECT_TIMEOUT_SECS`, or set `AGONES_SHIM_SDK=auto`.";
     SdkOff =>
         Start, Info, "sdk-off", [],
         "AGONES_SHIM_SDK=off: running probe-only, nothing is reported to Agones",
@@ -338,7 +338,7 @@ notices! {
     HookStarted =>
         Stop, Info, "stop-hook-started", [],
         "the stop hook was started",
-        "None, unless it is the last line before exit code 137: then the hook had the whole grace period.";
+        "None, unless exit code 137 follows and no stop-hook-ended: then the hook had the whole grace period.";
     HookEnded =>
         Stop, Info, "stop-hook-ended", [],
         "the stop hook has ended";
@@ -349,7 +349,7 @@ notices! {
     StopLineWritten { within: Duration } =>
         Stop, Info, "stop-line-written", [within],
         "the stop line was written to the game server's stdin",
-        "None, unless it is the last line before exit code 137: then the save takes longer than the grace period of the \
+        "None, unless exit code 137 follows and no game-ended: then the save takes longer than the grace period of the \
          Pod or the container.";
     StopLineTimedOut { after: Duration } =>
         Stop, Warn, "stop-line-timed-out", [after],
@@ -413,7 +413,7 @@ notices! {
     ChildEnded { end: ProcessEnd, asked: bool } =>
         Game, if *asked || *end == ProcessEnd::Exited(0) { Info } else { Warn }, "game-ended", [end],
         "the game server has ended",
-        "None after a stop; else the game's own log says why.";
+        "None after a stop. A warning where it ended by itself with another code than 0: its own log says why.";
     EndedBeforeReady { stdin_ends: bool } =>
         Game, Warn, "game-ended-before-ready", [],
         if *stdin_ends {

@@ -101,6 +101,7 @@ fn a_child_that_would_spin_at_the_end_of_its_stdin_never_sees_one() {
     shim.expect_code(128 + 15, secs(10));
     assert!(began.elapsed() >= millis(500), "the line has its time");
     shim.wait_for_line("has not ended in time after the stop line", SOON);
+    shim.assert_no_line("has died of the stop signal at once");
     shim.assert_no_line("EOF");
 }
 

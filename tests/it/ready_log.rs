@@ -292,7 +292,7 @@ fn a_pattern_that_was_copied_from_the_log_is_warned_about_with_the_one_to_write(
             r"(set AGONES_SHIM_READY_TEXT to it instead, or write \[Server\] Startup Completed)",
         ),
         ("Done (3s)!", r"(set AGONES_SHIM_READY_TEXT to it instead, or write Done \(3s\)!)"),
-        ("\"Startup Completed\"", "(write Startup Completed)"),
+        ("\"Startup Completed\"", "(docker's --env-file keeps them; write Startup Completed)"),
         ("/Startup/", "(write Startup)"),
     ] {
         let mut shim = watched(pattern, "sleep 60").without_sdk().spawn();

@@ -332,9 +332,12 @@ impl ChildStop {
 
     fn set_gone(&mut self, now: Instant, end: Option<ProcessEnd>, config: &Config, out: &mut Effects) {
         self.life = Life::Gone(end);
-        // With a group that saves on behind a shell, the shell's death says nothing.
+        // With a group that saves on behind a shell, the shell's death says nothing; and where a line was to make it save,
+        // the signal is not how it saves.
         let at_once = self.told.is_some_and(|told| now - told <= AT_ONCE);
-        if let Some(signal) = config.stop_signal.as_ref().filter(|_| self.died_at_once && at_once) {
+        if let Some(signal) =
+            config.stop_signal.as_ref().filter(|_| self.died_at_once && at_once && config.stop_line.is_none())
+        {
             out.push(Effect::Log(Notice::DiedOfStopSignal { signal: signal.to_string() }));
         }
     }
