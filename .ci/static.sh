@@ -57,7 +57,7 @@ done
 # names are resolved by libc, as with GRPC_DNS_RESOLVER=native. Experiments are fixed at their defaults.
 # musl has no off64_t without _LARGEFILE64_SOURCE. No path of this machine gets into the file.
 c_flags="-D_LARGEFILE64_SOURCE -ffunction-sections -fdata-sections -fno-exceptions -fno-asynchronous-unwind-tables"
-c_flags+=" -fno-unwind-tables -fomit-frame-pointer -fvisibility=hidden -ffile-prefix-map=$cargo_home/registry/src=/crates"
+c_flags+=" -fno-unwind-tables -fomit-frame-pointer -fvisibility=hidden -ffile-prefix-map=$cargo_home/registry/src=/crates -ffile-prefix-map=$PWD=/agones-shim"
 cxx_flags="$c_flags -fno-rtti -fvisibility-inlines-hidden -DGRPC_ARES=0 -DGRPC_EXPERIMENTS_ARE_FINAL"
 cxx_flags+=" -Wno-missing-template-arg-list-after-template-kw"
 under=${target//-/_}

@@ -37,12 +37,13 @@ fn every_generated_part_is_up_to_date() {
     assert_part("docs/readiness.md", "protocols", &query::markdown());
     assert_part("docs/manifests.md", "findings", &manifest::markdown());
     assert_part("docs/games.md", "games", &games());
-    assert_part("docs/performance.md", "figures", &figures());
+    assert_part("docs/performance.md", "figures", &figures("performance.json"));
+    assert_part("docs/performance.md", "many", &figures("performance-many.json"));
 }
 
-/// What `make bench` measured, from the file that is kept of it.
-fn figures() -> String {
-    let text = fs::read_to_string(root().join("docs/performance.json")).expect("docs/performance.json");
+/// What `make bench` measured, from a file that is kept of it.
+fn figures(file: &str) -> String {
+    let text = fs::read_to_string(root().join("docs").join(file)).expect("it is kept in docs");
     report::markdown(&serde_json::from_str(&text).expect("make bench writes JSON"))
 }
 
