@@ -99,7 +99,9 @@ impl Lines {
             }
             // A game prints what players type, and a carriage return in it begins no line of the game's own.
             if !overwrites {
-                counted.iter_mut().for_each(|counted| counted.look(line));
+                for counted in counted.iter_mut() {
+                    counted.look(line);
+                }
             }
         });
         counted.iter_mut().for_each(CountedLines::tell);
