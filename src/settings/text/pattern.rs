@@ -84,8 +84,8 @@ impl Pattern {
         regex_lite::escape(&self.text)
     }
 
-    /// It looks like text that was copied from a log, or like one with the quotes of another format, and would match
-    /// neither: what is wrong with it, and what to write.
+    /// It looks like text that was copied from a log, or like a pattern between slashes, and would match neither: what is
+    /// wrong with it, and what to do.
     pub(crate) fn slip(&self) -> Option<(&'static str, String)> {
         let text = self.text.as_str();
         if let Some(inner) = text.strip_prefix('/').and_then(|text| text.strip_suffix('/')).filter(|s| !s.is_empty()) {
